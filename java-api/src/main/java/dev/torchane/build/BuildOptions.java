@@ -1,0 +1,79 @@
+package dev.torchane.build;
+
+import dev.torchane.program.DType;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Everything that decides what a build of a language model contains; all of it is part of the cache key.
+ *
+ * @param target hardware the program is shaped for
+ * @param precision type of activations in the program: fp32 or fp16
+ * @param weights storage of linear weights
+ * @param maxLen largest context in tokens; 0 takes the smaller of 2048 and the model's own limit
+ * @param prefillWindow tokens in a prefill window
+ * @param ladder context rungs below maxLen; each has its own functions
+ */
+public record BuildOptions(
+        Target target, DType precision, WeightEncoding weights, int maxLen, int prefillWindow, List<Integer> ladder) {
+
+    /** Tokens in a decode window. */
+    public static final int DECODE_WINDOW = 8;
+
+    public BuildOptions {
+        ladder = List.copyOf(ladder);
+        if (precision != DType.FP32 && precision != DType.FP16) {
+            throw new IllegalArgumentException("precision must be fp32 or fp16, found " + precision.mil());
+        }
+        if (maxLen < 0) {
+            throw new IllegalArgumentException("maxLen must be positive, or 0 for the default, found " + maxLen);
+        }
+        if (prefillWindow < DECODE_WINDOW || prefillWindow % DECODE_WINDOW != 0) {
+            throw new IllegalArgumentException(
+                    "prefillWindow must be a positive multiple of " + DECODE_WINDOW + ", found " + prefillWindow);
+        }
+    }
+
+    /** Target cpu, fp32 activations, int8 weights, the ladder 512 to 8192, prefill windows of 256. */
+    public static BuildOptions defaults() {
+        return new BuildOptions(
+                Target.CPU, DType.FP32, WeightEncoding.INT8, 0, 256, List.of(512, 1024, 2048, 4096, 8192));
+    }
+
+    public BuildOptions withTarget(Target other) {
+        return new BuildOptions(other, precision, weights, maxLen, prefillWindow, ladder);
+    }
+
+    public BuildOptions withPrecision(DType other) {
+        return new BuildOptions(target, other, weights, maxLen, prefillWindow, ladder);
+    }
+
+    public BuildOptions withWeights(WeightEncoding other) {
+        return new BuildOptions(target, precision, other, maxLen, prefillWindow, ladder);
+    }
+
+    public BuildOptions withMaxLen(int tokens) {
+        return new BuildOptions(target, precision, weights, tokens, prefillWindow, ladder);
+    }
+
+    public BuildOptions withPrefillWindow(int tokens) {
+        return new BuildOptions(target, precision, weights, maxLen, tokens, ladder);
+    }
+
+    public BuildOptions withLadder(List<Integer> rungs) {
+        return new BuildOptions(target, precision, weights, maxLen, prefillWindow, rungs);
+    }
+
+    /** Each option as text, sorted by name: for keys and manifests. */
+    public SortedMap<String, String> asText() {
+        SortedMap<String, String> text = new TreeMap<>();
+        text.put("target", target.id());
+        text.put("precision", precision.mil());
+        text.put("weights", weights.id());
+        text.put("maxLen", Integer.toString(maxLen));
+        text.put("prefillWindow", Integer.toString(prefillWindow));
+        text.put("ladder", ladder.toString());
+        return text;
+    }
+}

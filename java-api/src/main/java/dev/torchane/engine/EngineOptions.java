@@ -1,0 +1,39 @@
+package dev.torchane.engine;
+
+/**
+ * How an engine loads a program.
+ *
+ * @param threads worker threads; 0 takes the engine's default (the physical cores)
+ * @param numerics rounding between operations
+ * @param units hardware to run on
+ * @param vector whether Vector API kernels may be used; false takes their scalar twins
+ */
+public record EngineOptions(int threads, Numerics numerics, ComputeUnits units, boolean vector) {
+
+    public EngineOptions {
+        if (threads < 0) {
+            throw new IllegalArgumentException("threads must be 0 (default) or more, found " + threads);
+        }
+    }
+
+    /** Default threads, fp32 numerics, all units, vector kernels. */
+    public static EngineOptions defaults() {
+        return new EngineOptions(0, Numerics.FP32, ComputeUnits.ALL, true);
+    }
+
+    public EngineOptions withThreads(int count) {
+        return new EngineOptions(count, numerics, units, vector);
+    }
+
+    public EngineOptions withNumerics(Numerics other) {
+        return new EngineOptions(threads, other, units, vector);
+    }
+
+    public EngineOptions withUnits(ComputeUnits other) {
+        return new EngineOptions(threads, numerics, other, vector);
+    }
+
+    public EngineOptions withVector(boolean allowed) {
+        return new EngineOptions(threads, numerics, units, allowed);
+    }
+}

@@ -1,0 +1,32 @@
+package dev.torchane.engine;
+
+import dev.torchane.program.Function;
+import java.util.Map;
+
+/** One function of a loaded program. */
+public interface LoadedFunction {
+
+    /** The function's inputs, states, operations and outputs. */
+    Function signature();
+
+    /** Fresh states, all zero, for this function; functions that declare states of the same name and type share them. */
+    State newState();
+
+    /**
+     * Runs the function.
+     *
+     * @param inputs a tensor for each tensor input, by name, with exactly its type
+     * @param state from {@link #newState()} of a function with the same states; written in place
+     * @param rows the rows that are wanted. Inputs are given whole; engines with fixed shapes compute all rows, the
+     *     {@code jvm} engine only these, and results of other rows are unspecified
+     * @return the outputs by name; the tensors belong to the caller
+     * @throws IllegalArgumentException when an input is missing, unknown or of the wrong type
+     * @throws IllegalStateException when the program or the state is closed, or the state is in use by another call
+     */
+    Map<String, Tensor> run(Map<String, Tensor> inputs, State state, RowRange rows);
+
+    /** Runs with all rows. */
+    default Map<String, Tensor> run(Map<String, Tensor> inputs, State state) {
+        return run(inputs, state, RowRange.ALL);
+    }
+}

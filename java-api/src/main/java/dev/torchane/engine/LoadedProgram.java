@@ -1,0 +1,25 @@
+package dev.torchane.engine;
+
+import java.util.Set;
+
+/**
+ * A program ready to run. Immutable and safe to share between threads; what changes lives in {@link State}.
+ *
+ * <p>{@link #close()} is idempotent; use after it is an {@link IllegalStateException}, also for a call that is running on
+ * another thread when it happens: that call finishes or fails, and never touches freed memory.
+ */
+public interface LoadedProgram extends AutoCloseable {
+
+    /** Names of the functions. */
+    Set<String> functions();
+
+    /**
+     * A function by name.
+     *
+     * @throws IllegalArgumentException when there is none
+     */
+    LoadedFunction function(String name);
+
+    @Override
+    void close();
+}

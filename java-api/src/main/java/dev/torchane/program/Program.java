@@ -1,0 +1,36 @@
+package dev.torchane.program;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A MIL program.
+ *
+ * @param version of the format, such as {@code 1.3}
+ * @param buildInfo free key-value pairs of the producer
+ * @param functions in the order of the text
+ */
+public record Program(String version, Map<String, String> buildInfo, List<Function> functions) {
+
+    public Program {
+        buildInfo = Collections.unmodifiableMap(new LinkedHashMap<>(buildInfo));
+        functions = List.copyOf(functions);
+    }
+
+    /**
+     * The function with a name.
+     *
+     * @throws IllegalArgumentException when there is none; the message lists the names
+     */
+    public Function function(String name) {
+        for (Function function : functions) {
+            if (function.name().equals(name)) {
+                return function;
+            }
+        }
+        throw new IllegalArgumentException("the program has no function '" + name + "'; it has "
+                + functions.stream().map(Function::name).toList());
+    }
+}
