@@ -1,0 +1,110 @@
+package dev.torchane.llm;
+
+import dev.torchane.TorchAneException;
+import dev.torchane.engine.LoadedFunction;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.RowRange;
+import dev.torchane.engine.Tensor;
+import java.util.function.IntConsumer;
+
+/**
+ * A loaded language model: token ids in, logits out. Safe to share; what changes lives in {@link KvState}. One feed at a time
+ * per state.
+ */
+public final class LanguageModel {
+
+    private final LoadedProgram program;
+    private final ModelShape shape;
+    private final Embedding embedding;
+
+    /**
+     * @throws TorchAneException when the program lacks a function that the shape's ladder asks for
+     */
+    public LanguageModel(LoadedProgram program, ModelShape shape, Embedding embedding) {
+        this.program = program;
+        this.shape = shape;
+        this.embedding = embedding;
+        for (int rung : shape.ladder()) {
+            for (String name : new String[] {"prefill_" + rung, "decode_" + rung}) {
+                if (!program.functions().contains(name)) {
+                    throw new TorchAneException("the bundle's program has no function " + name + ", which the ladder "
+                            + shape.ladder() + " of its manifest asks for; it has " + program.functions()
+                            + ": build the bundle again");
+                }
+            }
+        }
+    }
+
+    /** What the loop knows of the model. */
+    public ModelShape shape() {
+        return shape;
+    }
+
+    /** An empty state on the lowest rung. */
+    public KvState newState() {
+        return new KvState(this);
+    }
+
+    LoadedFunction decode(int rung) {
+        return program.function("decode_" + rung);
+    }
+
+    /**
+     * Appends tokens to a state.
+     *
+     * @param ids at least one, each within the vocabulary
+     * @param progress hears the number of tokens done after each window
+     * @return logits of the last token, {@code [vocab]}, fp32
+     * @throws IllegalArgumentException when {@code ids} is empty or an id is not in the vocabulary
+     * @throws ContextOverflowException when the state would have more than maxLen tokens
+     * @throws TorchAneException when the logits are not finite
+     */
+    public float[] feed(KvState state, int[] ids, IntConsumer progress) {
+        if (ids.length == 0) {
+            throw new IllegalArgumentException("there are no tokens to feed: the prompt is empty");
+        }
+        for (int i = 0; i < ids.length; i++) {
+            if (ids[i] < 0 || ids[i] >= shape.vocab()) {
+                throw new IllegalArgumentException("token " + i + " of the prompt has the id " + ids[i]
+                        + "; this model's vocabulary has " + shape.vocab() + " entries");
+            }
+        }
+        int from = state.position();
+        int end = from + ids.length;
+        if (end > shape.maxLen()) {
+            throw new ContextOverflowException(end, shape.maxLen());
+        }
+        state.ensureCapacity(end);
+        int[] tokens = state.append(ids);
+        Tensor logits = null;
+        for (Window window : Window.plan(from, end, state.capacity(), shape.prefillWindow(), shape.decodeWindow())) {
+            logits = run(state, window, tokens);
+            state.advance(window.to());
+            progress.accept(window.to() - from);
+        }
+        float[] result = logits.toFloats();
+        requireFinite(result, end);
+        return result;
+    }
+
+    private Tensor run(KvState state, Window window, int[] tokens) {
+        String name = (window.prefill() ? "prefill_" : "decode_") + state.capacity();
+        LoadedFunction function = program.function(name);
+        WindowInputs filled = state.inputs(
+                name, () -> new WindowInputs(function.signature(), shape, embedding, window.rows(), state.capacity()));
+        filled.fill(window, tokens);
+        RowRange rows = new RowRange(window.from() - window.start(), window.to() - window.from());
+        return function.run(filled.tensors(), state.state(), rows).get("logits");
+    }
+
+    private static void requireFinite(float[] logits, int position) {
+        for (int i = 0; i < logits.length; i++) {
+            if (!Float.isFinite(logits[i])) {
+                throw new TorchAneException(
+                        "the logits after token " + position + " are not finite (entry " + i + " is "
+                                + logits[i] + "): the weights are damaged, or an fp16 program overflowed; validate the "
+                                + "checkpoint, or build with fp32 precision");
+            }
+        }
+    }
+}
