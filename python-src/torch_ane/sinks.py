@@ -48,7 +48,15 @@ class FunctionSink(Protocol):
     def weight(self, name: str) -> Handle:
         """The weight that was given to :meth:`WeightSink.tensor` under this name, as this function's precision sees it.
 
-        May be asked for before the tensor was given, and any number of times: one constant stands in the function.
+        To be asked for after the tensor was given (its type is needed), any number of times: one constant stands in
+        the function.
+        """
+
+    def constant(self, value: bool | int | float | str | Sequence[bool] | Sequence[int] | Sequence[float]) -> Handle:
+        """A small constant as a value, for ``concat``: int32 for integers, this program's float type for floats.
+
+        The begin of a state's update is ``concat(values=[constant([layer]), constant([0]), constant([0]), step,
+        constant([0])], axis=0, interleave=False)``. Asking again for the same value may answer the same handle.
         """
 
     def operation(
