@@ -1,9 +1,10 @@
 package dev.torchane.program;
 
+import java.util.Arrays;
 import java.util.List;
 
 /** A compile-time value: the {@code val} of a {@code const}, or an attribute of an operation. */
-public sealed interface Literal {
+public sealed interface Literal extends Operand {
 
     /** Type of the value. */
     TensorType type();
@@ -58,6 +59,25 @@ public sealed interface Literal {
      */
     record Blob(TensorType type, String path, long offset) implements Literal {}
 
+    /** Text. */
+    static Literal text(String value) {
+        return new Text(value);
+    }
+
+    /** Truth. */
+    static Literal bool(boolean value) {
+        return new Bool(value);
+    }
+
+    /** A vector of truth values. */
+    static Literal bools(boolean... values) {
+        Double[] numbers = new Double[values.length];
+        for (int i = 0; i < values.length; i++) {
+            numbers[i] = values[i] ? 1.0 : 0.0;
+        }
+        return new Numbers(TensorType.of(DType.BOOL, values.length), Arrays.asList(numbers));
+    }
+
     /** A scalar integer of type int32. */
     static Literal int32(int value) {
         return new Numbers(TensorType.of(DType.INT32), List.of((double) value));
@@ -68,6 +88,11 @@ public sealed interface Literal {
         return new Numbers(
                 TensorType.of(DType.INT32, values.size()),
                 values.stream().map(Integer::doubleValue).toList());
+    }
+
+    /** A vector of int32. */
+    static Literal int32s(int... values) {
+        return int32s(Arrays.stream(values).boxed().toList());
     }
 
     /** A scalar of a floating-point type. */

@@ -7,7 +7,7 @@ package dev.torchane.program;
  * @param type element type and shape
  * @param state whether this is a state of the function ({@code state<tensor<…>>}), to be read with {@code read_state}
  */
-public record Value(String name, TensorType type, boolean state) {
+public record Value(String name, TensorType type, boolean state) implements Operand {
 
     /** A plain value. */
     public Value(String name, TensorType type) {
