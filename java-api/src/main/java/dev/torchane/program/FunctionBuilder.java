@@ -236,6 +236,48 @@ public final class FunctionBuilder implements Operations {
         return function;
     }
 
+    /**
+     * Ends the function, giving its results names.
+     *
+     * @param outputs results by the name they get, in order; an input, or a value that is given twice, is passed through
+     *     {@code identity}
+     * @throws IllegalArgumentException when a name is no identifier or an input's, or a value does not fit
+     */
+    public Function done(Map<String, Value> outputs) {
+        requireOpen();
+        Map<String, String> renaming = new LinkedHashMap<>();
+        Map<String, Value> results = new LinkedHashMap<>();
+        for (Map.Entry<String, Value> entry : outputs.entrySet()) {
+            String wanted = entry.getKey();
+            if (!Names.identifier(wanted)
+                    || inputs.stream().anyMatch(input -> input.name().equals(wanted))) {
+                throw new IllegalArgumentException("output '" + wanted + "' of '" + name
+                        + "' needs a name that is a MIL identifier and not an input's");
+            }
+            Value value = resolve(entry.getValue());
+            if (value.state()) {
+                throw new IllegalArgumentException(
+                        "state '" + value.name() + "' cannot be the output '" + wanted + "'");
+            }
+            boolean passed = inputs.contains(value) || results.containsValue(value);
+            Value result = passed ? apply("identity", wanted, Map.of("x", value)) : value;
+            results.put(wanted, result);
+        }
+        for (Map.Entry<String, Value> entry : results.entrySet()) {
+            renaming.put(entry.getValue().name(), entry.getKey());
+        }
+        for (String wanted : results.keySet()) {
+            if (values.containsKey(wanted) && !renaming.containsKey(wanted)) {
+                renaming.put(wanted, names.derived(wanted));
+            }
+        }
+        Function function =
+                new Function(name, opset, inputs, operations, List.copyOf(results.values())).renamed(renaming);
+        done = true;
+        sink.accept(function);
+        return function;
+    }
+
     List<Operation> operationsSoFar() {
         return List.copyOf(operations);
     }

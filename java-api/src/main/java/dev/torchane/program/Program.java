@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /**
  * A MIL program.
@@ -17,6 +18,20 @@ public record Program(String version, Map<String, String> buildInfo, List<Functi
     public Program {
         buildInfo = Collections.unmodifiableMap(new LinkedHashMap<>(buildInfo));
         functions = List.copyOf(functions);
+    }
+
+    /**
+     * The same program with every reference to a weight file replaced, for producers that learn offsets late.
+     *
+     * @param relocation answers the blob that takes the place of one
+     */
+    public Program withBlobs(UnaryOperator<Literal.Blob> relocation) {
+        return new Program(
+                version,
+                buildInfo,
+                functions.stream()
+                        .map(function -> function.withBlobs(relocation))
+                        .toList());
     }
 
     /**

@@ -132,6 +132,36 @@ class BuildingProgramsTest {
     }
 
     @Test
+    void outputsGetTheNamesThatAreAskedFor() {
+        Value x = f.input("x", fp32(2));
+        Value taken = f.silu("logits", x);
+        Value wanted = f.silu("hidden", taken);
+        Map<String, Value> outputs = new java.util.LinkedHashMap<>();
+        outputs.put("logits", wanted);
+        outputs.put("same", wanted);
+        outputs.put("echo", x);
+        Function function = f.done(outputs);
+        assertEquals(
+                List.of("logits", "same", "echo"),
+                function.outputs().stream().map(Value::name).toList());
+        assertEquals(
+                List.of("logits_1", "logits", "same", "echo"),
+                function.operations().stream().map(o -> o.output().name()).toList());
+        assertEquals(
+                "logits_1",
+                function.operations().get(1).input("x").orElseThrow().name());
+    }
+
+    @Test
+    void blobsCanBeRelocated() {
+        f.done(f.constant("w", new Literal.Blob(fp32(4), "weights", 0)));
+        Program moved = program.build().withBlobs(b -> new Literal.Blob(b.type(), b.path(), 128));
+        assertEquals(
+                Optional.of(new Literal.Blob(fp32(4), "weights", 128)),
+                moved.function("main").operations().getFirst().constant());
+    }
+
+    @Test
     void groupsShareAnAttributeAndAreListedAsInTheArchitecture() {
         Value x = f.input("x", TensorType.of(DType.FP16, 1, 8, 64));
         Value w = f.input("w", TensorType.of(DType.FP16, 64));
