@@ -12,7 +12,7 @@ public interface Progress {
      */
     void stage(String stage, long total, String unit);
 
-    /** So many units of the current stage are done. */
+    /** So many units of the current stage are done, in all. */
     void done(long units);
 
     /** Hears nothing. */

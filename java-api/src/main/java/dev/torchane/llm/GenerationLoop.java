@@ -52,10 +52,11 @@ public final class GenerationLoop {
         float[] logits = model.feed(state, prompt, prefillProgress);
         long prefilled = System.nanoTime();
         int[] ids = new int[Math.min(maxNewTokens, model.shape().maxLen() - state.position() + 1)];
+        TokenHistory history = state.history(state.position());
         int count = 0;
         FinishReason reason = FinishReason.LENGTH;
         while (count < ids.length) {
-            int id = sampler.sample(logits);
+            int id = sampler.sample(logits, history);
             ids[count++] = id;
             if (eos.contains(id)) {
                 reason = FinishReason.STOP;

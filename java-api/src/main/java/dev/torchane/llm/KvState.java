@@ -67,6 +67,26 @@ public final class KvState implements AutoCloseable {
         }
     }
 
+    /** A view of the tokens, of which the first {@code promptSize} are the prompt. */
+    TokenHistory history(int promptSize) {
+        return new TokenHistory() {
+            @Override
+            public int size() {
+                return position;
+            }
+
+            @Override
+            public int promptSize() {
+                return promptSize;
+            }
+
+            @Override
+            public int at(int index) {
+                return tokens[java.util.Objects.checkIndex(index, position)];
+            }
+        };
+    }
+
     State state() {
         ensureOpen();
         return state;

@@ -1,0 +1,315 @@
+package dev.torchane.llm;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/**
+ * How tokens are chosen: a chain of steps over the logits, then a draw. The steps run in this order, each only when it is set:
+ * logit bias, repetition penalty, presence and frequency penalties, temperature, top-k, top-p, min-p, typical, XTC, the caller's
+ * own steps. Temperature 0 takes the most likely token after the steps before it, exactly.
+ *
+ * @param temperature divides the logits; 0 is greedy
+ * @param topK keeps the k most likely tokens; 0 keeps all
+ * @param topP keeps the smallest set of most likely tokens whose probabilities reach p; 1 keeps all (Holtzman et al., 2019)
+ * @param minP keeps tokens at least minP times as likely as the most likely one; 0 keeps all (Nguyen et al., 2024)
+ * @param typicalP keeps the tokens whose surprise is nearest the entropy until their probabilities reach p; 1 keeps all (Meister
+ *     et al., 2022)
+ * @param xtcProbability chance of a step that excludes the top choices; 0 never does
+ * @param xtcThreshold with XTC, tokens at least this likely are excluded, all but the least likely of them
+ * @param repetitionPenalty divides positive and multiplies negative logits of tokens that occurred; 1 changes nothing (Keskar et
+ *     al., 2019)
+ * @param presencePenalty subtracted from the logits of tokens that were generated
+ * @param frequencyPenalty subtracted as often as the token was generated
+ * @param bias added to the logits of single tokens
+ * @param seed of the draw; without one each sampler takes a fresh seed
+ * @param own further steps
+ */
+public record Sampling(
+        float temperature,
+        int topK,
+        float topP,
+        float minP,
+        float typicalP,
+        float xtcProbability,
+        float xtcThreshold,
+        float repetitionPenalty,
+        float presencePenalty,
+        float frequencyPenalty,
+        Map<Integer, Float> bias,
+        OptionalLong seed,
+        List<LogitsStep> own) {
+
+    public Sampling {
+        require(temperature >= 0 && temperature <= Float.MAX_VALUE, "temperature", temperature, "0 or more");
+        require(topK >= 0, "topK", topK, "0 (all) or more");
+        require(topP > 0 && topP <= 1, "topP", topP, "above 0 and at most 1");
+        require(minP >= 0 && minP <= 1, "minP", minP, "from 0 to 1");
+        require(typicalP > 0 && typicalP <= 1, "typicalP", typicalP, "above 0 and at most 1");
+        require(xtcProbability >= 0 && xtcProbability <= 1, "xtcProbability", xtcProbability, "from 0 to 1");
+        require(xtcThreshold > 0 && xtcThreshold <= 1, "xtcThreshold", xtcThreshold, "above 0 and at most 1");
+        require(repetitionPenalty > 0, "repetitionPenalty", repetitionPenalty, "above 0");
+        require(Float.isFinite(presencePenalty), "presencePenalty", presencePenalty, "finite");
+        require(Float.isFinite(frequencyPenalty), "frequencyPenalty", frequencyPenalty, "finite");
+        bias = Collections.unmodifiableMap(new LinkedHashMap<>(bias));
+        own = List.copyOf(own);
+    }
+
+    private static void require(boolean fine, String name, float found, String wanted) {
+        if (!fine) {
+            throw new IllegalArgumentException(name + " must be " + wanted + ", found " + found);
+        }
+    }
+
+    /** The most likely token, always. */
+    public static Sampling greedy() {
+        return new Sampling(0, 0, 1, 0, 1, 0, 0.1f, 1, 0, 0, Map.of(), OptionalLong.empty(), List.of());
+    }
+
+    /** A draw at a temperature, from all tokens. */
+    public static Sampling temperature(double value) {
+        return greedy().withTemperature(value);
+    }
+
+    public Sampling withTemperature(double value) {
+        return new Sampling(
+                (float) value,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withTopK(int k) {
+        return new Sampling(
+                temperature,
+                k,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withTopP(double p) {
+        return new Sampling(
+                temperature,
+                topK,
+                (float) p,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withMinP(double p) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                (float) p,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withTypicalP(double p) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                (float) p,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withXtc(double probability, double threshold) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                (float) probability,
+                (float) threshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withRepetitionPenalty(double penalty) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                (float) penalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withPenalties(double presence, double frequency) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                (float) presence,
+                (float) frequency,
+                bias,
+                seed,
+                own);
+    }
+
+    public Sampling withBias(Map<Integer, Float> added) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                added,
+                seed,
+                own);
+    }
+
+    public Sampling withSeed(long value) {
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                OptionalLong.of(value),
+                own);
+    }
+
+    /** Adds a step behind the others. */
+    public Sampling withStep(LogitsStep step) {
+        List<LogitsStep> more = new ArrayList<>(own);
+        more.add(step);
+        return new Sampling(
+                temperature,
+                topK,
+                topP,
+                minP,
+                typicalP,
+                xtcProbability,
+                xtcThreshold,
+                repetitionPenalty,
+                presencePenalty,
+                frequencyPenalty,
+                bias,
+                seed,
+                more);
+    }
+
+    /** A sampler for one generation. */
+    public Sampler newSampler() {
+        RandomGenerator random = RandomGeneratorFactory.of("Xoshiro256PlusPlus")
+                .create(seed.orElseGet(() -> new java.security.SecureRandom().nextLong()));
+        List<LogitsStep> steps = new ArrayList<>();
+        if (!bias.isEmpty()) {
+            steps.add(LogitsSteps.bias(bias));
+        }
+        if (repetitionPenalty != 1) {
+            steps.add(LogitsSteps.repetition(repetitionPenalty));
+        }
+        if (presencePenalty != 0 || frequencyPenalty != 0) {
+            steps.add(LogitsSteps.presenceAndFrequency(presencePenalty, frequencyPenalty));
+        }
+        if (temperature > 0) {
+            addDrawSteps(steps, random);
+        }
+        steps.addAll(own);
+        return (logits, history) -> {
+            for (LogitsStep step : steps) {
+                step.apply(logits, history);
+            }
+            return temperature == 0 ? Sampler.argmax(logits) : LogitsSteps.draw(logits, random);
+        };
+    }
+
+    private void addDrawSteps(List<LogitsStep> steps, RandomGenerator random) {
+        if (temperature != 1) {
+            steps.add(LogitsSteps.temperature(temperature));
+        }
+        if (topK > 0) {
+            steps.add(LogitsSteps.topK(topK));
+        }
+        if (topP < 1) {
+            steps.add(LogitsSteps.topP(topP));
+        }
+        if (minP > 0) {
+            steps.add(LogitsSteps.minP(minP));
+        }
+        if (typicalP < 1) {
+            steps.add(LogitsSteps.typical(typicalP));
+        }
+        if (xtcProbability > 0) {
+            steps.add(LogitsSteps.xtc(xtcProbability, xtcThreshold, random));
+        }
+    }
+}
