@@ -91,6 +91,12 @@ final class PythonContext {
         return module.as(type);
     }
 
+    /** Frees what is unreachable on either side: torch's memory hangs on Java objects and on reference cycles. */
+    void collect() {
+        importModule.execute("gc").invokeMember("collect");
+        System.gc();
+    }
+
     /** What Python would print about an exception. */
     Optional<String> traceback(PolyglotException e) {
         Value raised = e.getGuestObject();

@@ -83,8 +83,8 @@ final class PythonErrors {
             return "";
         }
         String path = section.getSource().getPath();
-        return "File \"" + (path == null ? section.getSource().getName() : path) + "\", line "
-                + section.getStartLine() + ", ";
+        return "File \"" + (path == null ? section.getSource().getName() : path) + "\", line " + section.getStartLine()
+                + ", ";
     }
 
     /** Carries a Python traceback as its message. */

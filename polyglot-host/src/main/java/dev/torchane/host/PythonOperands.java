@@ -98,9 +98,7 @@ final class PythonOperands {
             return Literal.text(value.asString());
         }
         if (value.isNumber()) {
-            return integer(value)
-                    ? Literal.int32(int32(parameter, value))
-                    : Literal.scalar(floats, value.asDouble());
+            return integer(value) ? Literal.int32(int32(parameter, value)) : Literal.scalar(floats, value.asDouble());
         }
         if (value.hasArrayElements()) {
             return vector(parameter, elements(value), floats);

@@ -30,7 +30,7 @@ final class PythonSources {
 
     private static final String ROOT = "/dev/torchane/python/";
     private static final String PACKAGE = "torch_ane";
-    private static final String MARKER = PACKAGE + "/__init__.py";
+    private static final String MARKER = PACKAGE + "/sinks.py";
 
     private PythonSources() {}
 
@@ -47,7 +47,7 @@ final class PythonSources {
         return unpack(cache);
     }
 
-    private static Path unpack(Path cache) {
+    static Path unpack(Path cache) {
         SortedMap<String, byte[]> files = files();
         Path target = cache.resolve("python-" + digest(files));
         if (Files.isDirectory(target)) {
@@ -64,7 +64,8 @@ final class PythonSources {
             install(partial, target);
             return target;
         } catch (IOException e) {
-            throw new TorchAneException("the Python sources cannot be unpacked into " + cache + ": " + e.getMessage(), e);
+            throw new TorchAneException(
+                    "the Python sources cannot be unpacked into " + cache + ": " + e.getMessage(), e);
         }
     }
 
@@ -87,13 +88,15 @@ final class PythonSources {
     static SortedMap<String, byte[]> files() {
         URL marker = PythonSources.class.getResource(ROOT + MARKER);
         if (marker == null) {
-            throw new TorchAneException("the artifact torch-ane-polyglot-host lacks its Python sources: " + ROOT + MARKER);
+            throw new TorchAneException(
+                    "the artifact torch-ane-polyglot-host lacks its Python sources: " + ROOT + MARKER);
         }
         try {
             if (!marker.getProtocol().equals("jar")) {
                 return filesBelow(Path.of(marker.toURI()).getParent().getParent());
             }
-            URI jar = URI.create(marker.toString().substring(0, marker.toString().indexOf('!')));
+            URI jar =
+                    URI.create(marker.toString().substring(0, marker.toString().indexOf('!')));
             try (FileSystem content = FileSystems.newFileSystem(Path.of(URI.create(jar.getSchemeSpecificPart())))) {
                 return filesBelow(content.getPath(ROOT));
             }
@@ -105,7 +108,8 @@ final class PythonSources {
     private static SortedMap<String, byte[]> filesBelow(Path root) throws IOException {
         SortedMap<String, byte[]> files = new TreeMap<>();
         try (Stream<Path> paths = Files.walk(root.resolve(PACKAGE))) {
-            for (Path path : paths.filter(each -> each.toString().endsWith(".py")).toList()) {
+            for (Path path :
+                    paths.filter(each -> each.toString().endsWith(".py")).toList()) {
                 files.put(root.relativize(path).toString().replace('\\', '/'), Files.readAllBytes(path));
             }
         }

@@ -57,13 +57,14 @@ final class WeightEncoder {
             Arena arena) {
         long elements = (long) rows * columns;
         if (source.byteSize() != type.bytes(elements)) {
-            throw new IllegalArgumentException("weight '" + name + "' has " + source.byteSize() + " bytes; " + rows + " × "
-                    + columns + " of " + type.mil() + " are " + type.bytes(elements));
+            throw new IllegalArgumentException("weight '" + name + "' has " + source.byteSize() + " bytes; " + rows
+                    + " × " + columns + " of " + type.mil() + " are " + type.bytes(elements));
         }
         Reader reader = reader(type);
         return switch (encoding) {
             case FP32 -> {
-                MemorySegment data = arena.allocate(Math.max(1, elements * 4), 64).asSlice(0, elements * 4);
+                MemorySegment data =
+                        arena.allocate(Math.max(1, elements * 4), 64).asSlice(0, elements * 4);
                 double error = worst(rows, row -> {
                     float[] values = reader.row(name, source, row, columns);
                     MemorySegment.copy(values, 0, data, F32, (long) row * columns * 4, columns);
@@ -72,14 +73,15 @@ final class WeightEncoder {
                 yield new Encoded(DType.FP32, data, Optional.empty(), error);
             }
             case FP16 -> {
-                MemorySegment data = arena.allocate(Math.max(1, elements * 2), 64).asSlice(0, elements * 2);
+                MemorySegment data =
+                        arena.allocate(Math.max(1, elements * 2), 64).asSlice(0, elements * 2);
                 double error = worst(rows, row -> halfRow(name, reader.row(name, source, row, columns), data, row));
                 yield new Encoded(DType.FP16, data, Optional.empty(), error);
             }
             case INT8 -> {
                 MemorySegment data = arena.allocate(Math.max(1, elements), 64).asSlice(0, elements);
-                MemorySegment scales = arena.allocate(Math.max(1, scaleType.bytes(rows)), 64)
-                        .asSlice(0, scaleType.bytes(rows));
+                MemorySegment scales =
+                        arena.allocate(Math.max(1, scaleType.bytes(rows)), 64).asSlice(0, scaleType.bytes(rows));
                 double error = worst(
                         rows,
                         row -> quantisedRow(reader.row(name, source, row, columns), data, scales, scaleType, row));
@@ -136,7 +138,11 @@ final class WeightEncoder {
     }
 
     private static double worst(int rows, Row row) {
-        return IntStream.range(0, rows).parallel().mapToDouble(row::encode).max().orElse(0);
+        return IntStream.range(0, rows)
+                .parallel()
+                .mapToDouble(row::encode)
+                .max()
+                .orElse(0);
     }
 
     private interface Reader {

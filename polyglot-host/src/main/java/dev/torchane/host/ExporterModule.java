@@ -1,0 +1,26 @@
+package dev.torchane.host;
+
+import java.util.List;
+import org.graalvm.polyglot.HostAccess;
+import org.graalvm.polyglot.Value;
+
+/** The Python module {@code torch_ane.host}. */
+@HostAccess.Implementable
+interface ExporterModule {
+
+    /** Its name, for {@link PythonContext#module}. */
+    String NAME = "torch_ane.host";
+
+    /** Versions as JSON. */
+    String versions();
+
+    /** A model over the checkpoint's own memory, from its configuration: an opaque handle. */
+    Value load_causal_lm(String configJson, CheckpointSource checkpoint);
+
+    /** Sends every weight, then every function; answers JSON for the manifest. */
+    String export_causal_lm(
+            Value model, String optionsJson, ProgramSink program, WeightSink weights, ProgressSink progress);
+
+    /** The logits after the last id, fp32 {@code [vocab]}, computed by transformers alone: a contiguous tensor. */
+    PythonTensor eager_logits(Value model, List<Integer> ids);
+}
