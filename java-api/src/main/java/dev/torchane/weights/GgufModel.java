@@ -1,0 +1,63 @@
+package dev.torchane.weights;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A GGUF file seen as a Hugging Face model.
+ *
+ * @param config what config.json would say
+ * @param tensors by Hugging Face name
+ */
+record GgufModel(ObjectNode config, Map<String, WeightTensor> tensors) {
+
+    private static final String ROPE_FACTORS = "rope_freqs.weight";
+
+    static GgufModel of(GgufFile gguf) {
+        GgufArchitecture architecture = GgufArchitecture.of(gguf.metadata());
+        Optional<GgufFile.Tensor> ropeFactors = gguf.tensors().stream()
+                .filter(t -> t.name().equals(ROPE_FACTORS))
+                .findFirst();
+        GgufConfig config = new GgufConfig(gguf, architecture);
+        Map<String, WeightTensor> tensors = new LinkedHashMap<>();
+        for (GgufFile.Tensor tensor : gguf.tensors()) {
+            if (!tensor.name().equals(ROPE_FACTORS)) {
+                WeightTensor renamed = renamed(gguf.file(), architecture, config, tensor);
+                tensors.put(renamed.name(), renamed);
+            }
+        }
+        return new GgufModel(config.json(tensors, ropeFactors), tensors);
+    }
+
+    private static WeightTensor renamed(
+            Path file, GgufArchitecture architecture, GgufConfig config, GgufFile.Tensor tensor) {
+        String name = GgufNames.huggingFace(architecture, tensor.name())
+                .orElseThrow(() -> new CheckpointFault.BadTensor(
+                                file,
+                                tensor.name(),
+                                "does not belong to the architecture " + architecture.id()
+                                        + "; ignoring it would change the model")
+                        .exception());
+        boolean paired = architecture.pairsRows() && name.matches(".*\\.self_attn\\.[qk]_proj\\.(weight|bias)");
+        RowOrder order = paired ? order(file, config, tensor) : RowOrder.FILE;
+        float shift = name.endsWith("norm.weight") ? architecture.normShift() : 0;
+        return new WeightTensor(name, tensor.type(), tensor.shape(), tensor.data(), order, shift);
+    }
+
+    private static RowOrder order(Path file, GgufConfig config, GgufFile.Tensor tensor) {
+        long headDim = config.headDim();
+        List<Long> shape = tensor.shape();
+        if (shape.isEmpty() || shape.getFirst() % headDim != 0 || headDim % 2 != 0) {
+            throw new CheckpointFault.BadTensor(
+                            file,
+                            tensor.name(),
+                            "has shape " + shape + ", whose rows are not whole heads of " + headDim)
+                    .exception();
+        }
+        return new RowOrder(headDim);
+    }
+}

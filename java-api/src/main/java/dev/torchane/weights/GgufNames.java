@@ -1,0 +1,54 @@
+package dev.torchane.weights;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** GGUF's tensor names to those of Hugging Face models, for decoder-only transformers. */
+final class GgufNames {
+
+    private static final Pattern BLOCK = Pattern.compile("blk\\.(0|[1-9]\\d{0,5})\\.(\\w+)\\.(weight|bias)");
+
+    private static final Map<String, String> OUTER = Map.of(
+            "token_embd.weight", "model.embed_tokens.weight",
+            "output_norm.weight", "model.norm.weight",
+            "output.weight", "lm_head.weight");
+
+    private static final Map<String, String> INNER = Map.ofEntries(
+            Map.entry("attn_q", "self_attn.q_proj"),
+            Map.entry("attn_k", "self_attn.k_proj"),
+            Map.entry("attn_v", "self_attn.v_proj"),
+            Map.entry("attn_output", "self_attn.o_proj"),
+            Map.entry("attn_q_norm", "self_attn.q_norm"),
+            Map.entry("attn_k_norm", "self_attn.k_norm"),
+            Map.entry("attn_norm", "input_layernorm"),
+            Map.entry("ffn_norm", "post_attention_layernorm"),
+            Map.entry("ffn_gate", "mlp.gate_proj"),
+            Map.entry("ffn_up", "mlp.up_proj"),
+            Map.entry("ffn_down", "mlp.down_proj"));
+
+    /** Gemma norms its sub-layers' outputs too, so the same GGUF name stands for another norm. */
+    private static final Map<String, String> INNER_GEMMA = Map.of(
+            "post_attention_norm", "post_attention_layernorm",
+            "ffn_norm", "pre_feedforward_layernorm",
+            "post_ffw_norm", "post_feedforward_layernorm");
+
+    private GgufNames() {}
+
+    /** The Hugging Face name; empty for a tensor the architecture does not have. */
+    static Optional<String> huggingFace(GgufArchitecture architecture, String name) {
+        if (OUTER.containsKey(name)) {
+            return Optional.of(OUTER.get(name));
+        }
+        Matcher block = BLOCK.matcher(name);
+        if (!block.matches()) {
+            return Optional.empty();
+        }
+        String part = INNER.get(block.group(2));
+        if (architecture == GgufArchitecture.GEMMA3) {
+            part = INNER_GEMMA.getOrDefault(block.group(2), part);
+        }
+        return Optional.ofNullable(part).map(p -> "model.layers." + block.group(1) + "." + p + "." + block.group(3));
+    }
+}

@@ -1,0 +1,72 @@
+package dev.torchane.weights;
+
+/**
+ * How a tensor's values are stored: an element type, or a GGUF block of several values with shared scales.
+ *
+ * <p>The block layouts are those of ggml; {@code dequantize} follows their reference formulas in fp32, without fused
+ * multiply-add.
+ */
+public enum WeightType {
+    F64("F64", 1, 8),
+    F32("F32", 1, 4),
+    F16("F16", 1, 2),
+    BF16("BF16", 1, 2),
+    I64("I64", 1, 8),
+    I32("I32", 1, 4),
+    I16("I16", 1, 2),
+    I8("I8", 1, 1),
+    U8("U8", 1, 1),
+    BOOL("BOOL", 1, 1),
+    Q4_0("Q4_0", 32, 18),
+    Q4_1("Q4_1", 32, 20),
+    Q5_0("Q5_0", 32, 22),
+    Q5_1("Q5_1", 32, 24),
+    Q8_0("Q8_0", 32, 34),
+    Q2_K("Q2_K", 256, 84),
+    Q3_K("Q3_K", 256, 110),
+    Q4_K("Q4_K", 256, 144),
+    Q5_K("Q5_K", 256, 176),
+    Q6_K("Q6_K", 256, 210);
+
+    private final String label;
+    private final int blockElements;
+    private final int blockBytes;
+
+    WeightType(String label, int blockElements, int blockBytes) {
+        this.label = label;
+        this.blockElements = blockElements;
+        this.blockBytes = blockBytes;
+    }
+
+    /** The name that safetensors and GGUF tools print. */
+    public String label() {
+        return label;
+    }
+
+    /** Values in a block; 1 for element types. */
+    public int blockElements() {
+        return blockElements;
+    }
+
+    /** Bytes of a block. */
+    public int blockBytes() {
+        return blockBytes;
+    }
+
+    /** Whether values share scales in blocks, as in quantised GGUF files. */
+    public boolean isBlocked() {
+        return blockElements > 1;
+    }
+
+    /**
+     * Bytes of {@code elements} values.
+     *
+     * @throws ArithmeticException when the number is not whole blocks or overflows
+     */
+    long bytes(long elements) {
+        if (elements % blockElements != 0) {
+            throw new ArithmeticException(elements + " values are not whole blocks of " + blockElements);
+        }
+        return Math.multiplyExact(elements / blockElements, (long) blockBytes);
+    }
+}
