@@ -5,8 +5,7 @@ SiLU, GELU. It is torch's training IR, which is exactly that, so nothing is deco
 traces the whole graph again.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.graph_signature import InputKind
 
 from . import _graalpy
-from .graph import Graph, Node, Ref, mapped, refs
+from .graph import Graph, Node, Ref, refs
 
 _WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
 
@@ -36,15 +35,12 @@ def export_for_ane(
     args: Sequence[torch.Tensor],
     *,
     decompositions: Mapping | None = None,
-    instead: Mapping[str, Callable] | None = None,
     tolerance: float = 1e-5,
 ) -> Exported:
     """Exports a module and compares the graph with the module on ``args``.
 
-    ``decompositions`` are applied when given. ``instead`` implements operations that are only marks when the graph
-    runs, and then the module cannot run: nothing is compared and the difference is NaN. Raises :class:`ExportError` when
-    a constant of the graph is not a weight of the module (a scalar apart), or when the difference is more than
-    ``tolerance`` times the largest value.
+    ``decompositions`` are applied when given. Raises :class:`ExportError` when a constant of the graph is not a weight
+    of the module (a scalar apart), or when the difference is more than ``tolerance`` times the largest value.
     """
     _graalpy.prepare()
     module = module.eval()
@@ -52,8 +48,6 @@ def export_for_ane(
     if decompositions:
         program = program.run_decompositions(dict(decompositions))
     graph = graph_of(program)
-    if instead is not None:
-        return Exported(graph, float("nan"))
     with torch.no_grad():
         expected = module(*args)
     expected = [expected] if isinstance(expected, torch.Tensor) else list(expected)
@@ -185,11 +179,3 @@ def _module(node) -> str:
     path, kind = list(stack.values())[-1]
     kind = kind if isinstance(kind, str) else kind.__name__
     return f"{path or 'the root module'} ({kind.rsplit('.', 1)[-1]})"
-
-
-def accepts(function: Callable, name: str) -> bool:
-    """Whether a function has a parameter of this name."""
-    return name in inspect.signature(function).parameters
-
-
-__all__ = ["ExportError", "Exported", "compare", "export_for_ane", "graph_of", "mapped", "weights_of"]

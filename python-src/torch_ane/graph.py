@@ -165,7 +165,11 @@ def generalise(first: Graph, second: Graph, first_sizes: Mapping[str, int], seco
                     return Size(symbol, factor)
         raise NotUniform(f"{where} has {a} in one trace and {b} in the other")
 
-    if (first.inputs, dict(first.weights), len(first.nodes)) != (second.inputs, dict(second.weights), len(second.nodes)):
+    if (first.inputs, dict(first.weights), len(first.nodes)) != (
+        second.inputs,
+        dict(second.weights),
+        len(second.nodes),
+    ):
         raise NotUniform(f"the traces have {len(first.nodes)} and {len(second.nodes)} nodes")
     if first.constants.keys() != second.constants.keys() or not all(
         torch.equal(value, second.constants[name]) for name, value in first.constants.items()

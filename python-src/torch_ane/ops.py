@@ -22,7 +22,9 @@ def _operation(schema: str, fake):
     return register
 
 
-@_operation("rms_norm(Tensor x, Tensor weight, float epsilon) -> Tensor", lambda x, weight, epsilon: torch.empty_like(x))
+@_operation(
+    "rms_norm(Tensor x, Tensor weight, float epsilon) -> Tensor", lambda x, weight, epsilon: torch.empty_like(x)
+)
 def rms_norm(x, weight, epsilon):
     """``x / sqrt(mean(x²) + epsilon) · weight`` over the last axis (Zhang and Sennrich, 2019)."""
     wide = x.float()
@@ -77,5 +79,5 @@ def kv_read(cache, layer):
     lambda hidden, cos, sin, mask, index: torch.empty_like(hidden),
 )
 def layer(hidden, cos, sin, mask, index):
-    """Stands for decoder layer ``index`` where a model is traced without its layers."""
-    raise NotImplementedError("torch_ane::layer is a mark in a traced graph, not a computation")
+    """Marks where decoder layer ``index`` goes in a model that is traced without its layers: passes ``hidden`` on."""
+    return hidden.clone()

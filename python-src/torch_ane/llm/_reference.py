@@ -1,0 +1,53 @@
+"""What transformers itself computes, before anything is changed."""
+
+from dataclasses import dataclass
+
+import torch
+
+from ._structure import UnsupportedModel, structure_of
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A run of the model as it came: ids, the logits after each, and what was seen on the way."""
+
+    ids: torch.Tensor  # [tokens]
+    embeddings: torch.Tensor  # [1, tokens, hidden], as the embedding module answers them
+    logits: torch.Tensor  # [tokens, vocab]
+    layers_answer_tuples: bool
+    embedding_multiplier: float
+
+
+@torch.no_grad()
+def reference_run(model: torch.nn.Module, tokens: int) -> Reference:
+    """Runs the model on some of its tokens."""
+    structure = structure_of(model)
+    embedding = model.get_submodule(structure.embedding)
+    rows = embedding.weight.shape[0]
+    ids = torch.tensor([(7919 * n + 11) % rows for n in range(tokens)])
+    tuples = []
+    layer = model.get_submodule(structure.layers)[0]
+    hook = layer.register_forward_hook(lambda _m, _a, out: tuples.append(isinstance(out, tuple)))
+    try:
+        logits = model(input_ids=ids[None], use_cache=False).logits[0]
+    finally:
+        hook.remove()
+    embedded = embedding(ids[None])
+    return Reference(ids, embedded, logits, tuples[0], _multiplier(embedding, ids, embedded))
+
+
+def _multiplier(embedding: torch.nn.Module, ids: torch.Tensor, embedded: torch.Tensor) -> float:
+    """The factor between an embedding module's answer and its table: 1, or Gemma's scale."""
+    rows = embedding.weight[ids][None]
+    scale = getattr(embedding, "embed_scale", 1.0)
+    scale = float(scale.to(embedding.weight.dtype)) if isinstance(scale, torch.Tensor) else float(scale)
+    for factor in (scale, 1.0):
+        if torch.equal(rows * factor, embedded):
+            return factor
+    raise UnsupportedModel(f"{type(embedding).__name__} does more than look up rows and scale them")
+
+
+@torch.no_grad()
+def eager_logits(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
+    """The logits [vocab] after the last token, by transformers alone."""
+    return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float().contiguous()

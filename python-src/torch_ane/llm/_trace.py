@@ -1,0 +1,48 @@
+"""Graphs for any window and context from two traces."""
+
+from collections.abc import Callable, Mapping
+
+import torch
+
+from ..export import export_for_ane
+from ..graph import Graph, NotUniform, generalise
+
+SAMPLES = ({"Q": 5, "M": 11}, {"Q": 7, "M": 17})
+"""Rows and columns of the two traces: primes, and large enough for two windows of ``Q`` to fit ``M``."""
+
+
+class Traced:
+    """A module's graph at any number of rows ``Q`` and columns ``M``.
+
+    It is traced at :data:`SAMPLES` and generalised; a module whose traces differ by more than these sizes is traced
+    again for each pair it is asked for. Every trace is compared with the module.
+    """
+
+    def __init__(self, module: torch.nn.Module, example: Callable[[Mapping[str, int]], tuple], tolerance: float = 1e-5):
+        self._module, self._example, self._tolerance = module, example, tolerance
+        self.difference = 0.0
+        self._at: dict[tuple[int, int], Graph] = {}
+        first, second = (self._trace(sizes) for sizes in SAMPLES)
+        try:
+            self._general: Graph | None = generalise(first, second, *SAMPLES)
+        except NotUniform:
+            self._general = None
+        self.sample = first
+
+    @property
+    def general(self) -> bool:
+        """Whether one graph serves all sizes."""
+        return self._general is not None
+
+    def at(self, rows: int, columns: int) -> Graph:
+        """The graph for a window of ``rows`` over ``columns``."""
+        key = (rows, columns)
+        if key not in self._at:
+            sizes = {"Q": rows, "M": columns}
+            self._at[key] = self._general.at(**sizes) if self._general else self._trace(sizes)
+        return self._at[key]
+
+    def _trace(self, sizes: Mapping[str, int]) -> Graph:
+        exported = export_for_ane(self._module, self._example(sizes), tolerance=self._tolerance)
+        self.difference = max(self.difference, exported.difference)
+        return exported.graph

@@ -1,0 +1,131 @@
+"""Models over a checkpoint's own memory."""
+
+import ctypes
+import json
+
+import torch
+
+from .sinks import Checkpoint
+
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class CheckpointError(Exception):
+    """A checkpoint that does not make a model; the message names the tensor or the configuration's key."""
+
+
+def load_causal_lm(config_json: str, checkpoint: Checkpoint) -> torch.nn.Module:
+    """A transformers causal model, in fp32 and ready to evaluate, with the checkpoint's tensors as its weights.
+
+    fp32 tensors are used where they lie; half-precision ones are widened. Raises :class:`CheckpointError` for an
+    architecture that transformers does not have (a model's own code is never run), for missing, unexpected or
+    misshapen tensors.
+    """
+    model = _empty_model(json.loads(config_json))
+    with torch.no_grad():
+        _assign(model, checkpoint)
+    return model.eval().requires_grad_(False)
+
+
+def _empty_model(values: dict) -> torch.nn.Module:
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.initialization import no_init_weights
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    kind = values.get("model_type")
+    if kind not in CONFIG_MAPPING:
+        own = " (its own code, named by auto_map, is never run)" if values.get("auto_map") else ""
+        raise CheckpointError(f"transformers has no model_type '{kind}'{own}: config.json cannot be used")
+    values = {key: value for key, value in values.items() if key not in ("auto_map", "quantization_config")}
+    config = AutoConfig.for_model(**values)
+    try:
+        with no_init_weights():
+            model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
+    except ValueError as error:
+        raise CheckpointError(f"model_type '{kind}' is no causal language model: {error}") from error
+    return model
+
+
+def _assign(model: torch.nn.Module, checkpoint: Checkpoint) -> None:
+    wanted = {**dict(model.named_parameters()), **_saved_buffers(model)}
+    aliases = _aliases(model)
+    given = [str(name) for name in checkpoint.names()]
+    if not given:
+        raise CheckpointError("the checkpoint has no weights")
+    unexpected = [name for name in given if name not in wanted and name not in aliases]
+    unexpected = [name for name in unexpected if not name.endswith(".rotary_emb.inv_freq")]  # old checkpoints save it
+    if unexpected:
+        raise CheckpointError(f"the checkpoint has tensors the model has no place for: {_some(unexpected)}")
+    present = set(given)
+    for name, tensor in wanted.items():
+        names = [name, *(alias for alias, original in aliases.items() if original == name)]
+        source = next((each for each in names if each in present), None)
+        if source is None:
+            raise CheckpointError(_missing(model, name, [each for each in wanted if each not in present]))
+        shared = _put(model, name, _tensor(checkpoint, source, list(tensor.shape)))
+        for alias in names[1:]:
+            own = _tensor(checkpoint, alias, list(tensor.shape)) if alias in present else shared
+            _put(model, alias, shared if torch.equal(own, shared) else own)  # transformers: different is not tied
+
+
+def _saved_buffers(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    saved = model.state_dict(keep_vars=True)
+    return {name: buffer for name, buffer in model.named_buffers() if name in saved}
+
+
+def _aliases(model: torch.nn.Module) -> dict[str, str]:
+    """Other names of tied weights, each with the name it is the same as."""
+    first: dict[int, str] = {}
+    aliases: dict[str, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in first:
+            aliases[name] = first[id(parameter)]
+        else:
+            first[id(parameter)] = name
+    return aliases
+
+
+def _missing(model: torch.nn.Module, name: str, missing: list[str]) -> str:
+    if name == _head_name(model):
+        return (
+            f"the checkpoint has no tensor {name}, and config.json says tie_word_embeddings = false: "
+            "set it to true if the head shares the embedding, or complete the checkpoint"
+        )
+    return f"the checkpoint lacks {len(missing)} tensors of the model: {_some(missing)}"
+
+
+def _head_name(model: torch.nn.Module) -> str | None:
+    head = model.get_output_embeddings()
+    return next((f"{name}.weight" for name, module in model.named_modules() if module is head), None)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _tensor(checkpoint: Checkpoint, name: str, shape: list[int]) -> torch.Tensor:
+    """A tensor over the checkpoint's memory, widened to fp32 if it is narrower; must have this shape."""
+    found = [int(size) for size in checkpoint.shape(name)]
+    if found != shape:
+        raise CheckpointError(f"tensor {name} has shape {found} in the checkpoint, config.json makes it {shape}")
+    dtype = str(checkpoint.dtype(name))
+    if dtype not in _DTYPES:
+        raise CheckpointError(f"tensor {name} is of type {dtype}; supported are {', '.join(_DTYPES)}")
+    count = 1
+    for size in shape:
+        count *= size
+    size = count * _DTYPES[dtype].itemsize
+    memory = memoryview((ctypes.c_uint8 * size).from_address(int(checkpoint.address(name))))
+    return torch.frombuffer(memory, dtype=_DTYPES[dtype]).reshape(shape).float()
+
+
+def _put(model: torch.nn.Module, name: str, tensor: torch.Tensor) -> torch.Tensor:
+    path, _, last = name.rpartition(".")
+    module = model.get_submodule(path)
+    if last in module._parameters:
+        if not isinstance(tensor, torch.nn.Parameter):
+            tensor = torch.nn.Parameter(tensor, requires_grad=False)
+        module._parameters[last] = tensor
+    else:
+        module._buffers[last] = tensor
+    return tensor
