@@ -52,6 +52,39 @@ public enum DType {
     }
 
     /**
+     * The nearest number of this type; exact for integers.
+     *
+     * @throws IllegalArgumentException when this is an integer type that cannot hold the number, or no type of numbers
+     */
+    public double rounded(double value) {
+        switch (this) {
+            case FP64 -> {
+                return value;
+            }
+            case FP32 -> {
+                return (float) value;
+            }
+            case FP16 -> {
+                return Float.float16ToFloat(Float.floatToFloat16((float) value));
+            }
+            case BF16 -> {
+                int raw = Float.floatToRawIntBits((float) value);
+                int even = Double.isNaN(value) ? raw : raw + 0x7fff + ((raw >>> 16) & 1);
+                return Float.intBitsToFloat(even & 0xffff0000);
+            }
+            case STRING -> throw new IllegalArgumentException("a string is not a number: " + value);
+            default -> {
+                double least = this == BOOL || mil.startsWith("u") ? 0 : -Math.scalb(1.0, bits - 1);
+                double bound = this == BOOL ? 2 : Math.scalb(1.0, mil.startsWith("u") ? bits : bits - 1);
+                if (!(value >= least && value < bound) || value != Math.rint(value)) {
+                    throw new IllegalArgumentException(mil + " cannot hold " + value);
+                }
+                return value == 0 ? 0.0 : value;
+            }
+        }
+    }
+
+    /**
      * The type with the given MIL name.
      *
      * @throws IllegalArgumentException when MIL has no such type

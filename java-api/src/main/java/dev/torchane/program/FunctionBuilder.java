@@ -120,7 +120,7 @@ public final class FunctionBuilder implements Operations {
         operations.add(operation);
         for (Value result : operation.outputs()) {
             values.put(result.name(), result);
-            if (kind.contains("constexpr_")) {
+            if (signature.compileTime()) {
                 compileTime.add(result.name());
             }
         }
@@ -151,7 +151,7 @@ public final class FunctionBuilder implements Operations {
                 case Value value -> List.of(resolve(value));
                 case Literal literal -> List.of(resolve(literal));
             };
-            check(what, parameter, list);
+            parameter.check(what, list, compileTime::contains);
             bound.put(parameter.name(), list);
         }
         return bound;
@@ -169,24 +169,6 @@ public final class FunctionBuilder implements Operations {
             }
             case Operand.Many many -> throw new IllegalArgumentException("operands cannot be nested: " + many);
         };
-    }
-
-    private void check(String what, Parameter parameter, List<Value> list) {
-        if (list.isEmpty() || (list.size() > 1 && !parameter.variadic())) {
-            throw new IllegalArgumentException(
-                    what + " takes " + (parameter.variadic() ? "at least one value" : "one value") + " for '"
-                            + parameter.name() + "', found " + list.size());
-        }
-        for (Value value : list) {
-            if (value.state() && !parameter.name().equals("input")) {
-                throw new IllegalArgumentException(what + " cannot take the state '" + value.name() + "' as '"
-                        + parameter.name() + "': read it with read_state first");
-            }
-            if (parameter.constant() && !compileTime.contains(value.name())) {
-                throw new IllegalArgumentException(
-                        what + " needs a constant as '" + parameter.name() + "', found the value " + value);
-            }
-        }
     }
 
     private Optional<Literal> literal(Value value) {

@@ -26,16 +26,19 @@ public sealed interface Literal extends Operand {
     }
 
     /**
-     * Numbers written in the program itself, scalar or tensor, row-major. Integers and truth values (0, 1) are exact
-     * up to 2^53.
+     * Numbers written in the program itself, scalar or tensor, row-major; rounded to the element type. Integers and truth
+     * values (0, 1) are exact up to 2^53.
+     *
+     * @throws IllegalArgumentException when the count is not the type's, or an integer type cannot hold a number
      */
     record Numbers(TensorType type, List<Double> values) implements Literal {
         public Numbers {
-            values = List.copyOf(values);
             if (values.size() != type.elements()) {
                 throw new IllegalArgumentException(
                         "a literal of type " + type + " needs " + type.elements() + " numbers, found " + values.size());
             }
+            DType dtype = type.dtype();
+            values = values.stream().map(value -> dtype.rounded(value)).toList();
         }
     }
 

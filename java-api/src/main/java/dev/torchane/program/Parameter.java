@@ -1,6 +1,8 @@
 package dev.torchane.program;
 
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * One parameter of a MIL operation.
@@ -33,16 +35,34 @@ public record Parameter(
         return new Parameter(name, !optional, constant, variadic, defaultValue);
     }
 
+    /** Refuses operands of the wrong number or kind: states outside {@code input}, values where a constant is needed. */
+    void check(String operation, List<Value> operands, Predicate<String> isConstant) {
+        if (operands.isEmpty() || (operands.size() > 1 && !variadic)) {
+            throw new IllegalArgumentException(operation + " takes " + (variadic ? "at least one value" : "one value")
+                    + " for '" + name + "', found " + operands.size());
+        }
+        for (Value operand : operands) {
+            if (operand.state() && !name.equals("input")) {
+                throw new IllegalArgumentException(operation + " cannot take the state '" + operand.name() + "' as '"
+                        + name + "': read it with read_state first");
+            }
+            if (constant && !isConstant.test(operand.name())) {
+                throw new IllegalArgumentException(
+                        operation + " needs a constant as '" + name + "', found the value " + operand);
+            }
+        }
+    }
+
     private static Literal literal(String text) {
         if (text.equals("true") || text.equals("false")) {
             return Literal.bool(text.equals("true"));
         }
-        if (text.matches("-?\\d+")) {
-            return Literal.int32(Integer.parseInt(text));
+        char first = text.charAt(text.charAt(0) == '-' ? 1 : 0);
+        if (first < '0' || first > '9') {
+            return Literal.text(text);
         }
-        if (text.matches("-?\\d[\\d.e-]*")) {
-            return Literal.scalar(DType.FP32, Double.parseDouble(text));
-        }
-        return Literal.text(text);
+        return text.indexOf('.') < 0 && text.indexOf('e') < 0
+                ? Literal.int32(Integer.parseInt(text))
+                : Literal.scalar(DType.FP32, Double.parseDouble(text));
     }
 }

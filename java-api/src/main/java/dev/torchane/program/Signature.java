@@ -40,6 +40,11 @@ public record Signature(String kind, List<Parameter> parameters, Rule rule) {
                 rule);
     }
 
+    /** Whether results are known when the program is loaded. */
+    public boolean compileTime() {
+        return kind.contains("constexpr_");
+    }
+
     /** Infers a call's result types; sizes beyond 63 bits are refused like any other misfit. */
     List<TensorType> infer(Call call) {
         try {
