@@ -1,0 +1,62 @@
+package dev.torchane.engine.jvm;
+
+import dev.torchane.TorchAneException;
+import dev.torchane.program.Literal;
+import dev.torchane.program.Operation;
+import dev.torchane.program.TensorType;
+import dev.torchane.program.Value;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Reads the {@code constexpr_*} operations of a program: weights that are stored in another form than they are used. */
+final class ConstantExpressions {
+
+    private ConstantExpressions() {}
+
+    /** The weight that a {@code constexpr_*} operation describes; its operands are constants, found by {@code literal}. */
+    static WeightRef weight(Operation operation, Function<Value, Literal> literal) {
+        TensorType type = operation.output().type();
+        return switch (operation.kind()) {
+            case "constexpr_cast" -> new WeightRef.Plain(type, operand(operation, "source_val", literal));
+            case "constexpr_blockwise_shift_scale" ->
+                new WeightRef.Blockwise(
+                        type,
+                        operand(operation, "data", literal),
+                        operand(operation, "scale", literal),
+                        optional(operation, "offset", literal));
+            case "constexpr_affine_dequantize" ->
+                new WeightRef.Affine(
+                        type,
+                        operand(operation, "quantized_data", literal),
+                        operand(operation, "scale", literal),
+                        operand(operation, "zero_point", literal),
+                        integer(operation, "axis", literal));
+            case "constexpr_lut_to_dense" ->
+                new WeightRef.Palette(
+                        type,
+                        operand(operation, "indices", literal),
+                        operand(operation, "lut", literal),
+                        integer(operation, "vector_axis", literal));
+            default ->
+                throw new TorchAneException("the jvm engine does not know the operation '" + operation.kind()
+                        + "' (result '" + operation.output().name() + "')");
+        };
+    }
+
+    private static Literal operand(Operation operation, String parameter, Function<Value, Literal> literal) {
+        return optional(operation, parameter, literal)
+                .orElseThrow(() -> new TorchAneException("operation " + operation.kind() + " '"
+                        + operation.output().name() + "' needs a constant '" + parameter + "'"));
+    }
+
+    private static Optional<Literal> optional(Operation operation, String parameter, Function<Value, Literal> literal) {
+        return operation.input(parameter).map(literal);
+    }
+
+    private static int integer(Operation operation, String parameter, Function<Value, Literal> literal) {
+        return optional(operation, parameter, literal)
+                .filter(value -> value instanceof Literal.Numbers)
+                .map(value -> ((Literal.Numbers) value).values().getFirst().intValue())
+                .orElse(0);
+    }
+}

@@ -1,0 +1,133 @@
+package dev.torchane.engine.jvm;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Convolutions in {@code [n, c, …]} layout, of one to three spatial axes. */
+final class Convolutions {
+
+    private Convolutions() {}
+
+    static void register(Map<String, Consumer<OpContext>> table) {
+        table.put("conv", Convolutions::conv);
+        table.put("conv_transpose", Convolutions::transposed);
+    }
+
+    private static void conv(OpContext context) {
+        Operand x = context.in("x");
+        Operand weight = context.in("weight");
+        Operand bias = context.maybe("bias").orElse(null);
+        Operand out = context.out();
+        int[] w = weight.shape();
+        Sliding sliding = Sliding.of(context, x.shape(), out.shape(), Arrays.copyOfRange(w, 2, w.length));
+        context.step(new Conv(x, weight, bias, out, sliding, context.integer("groups", 1), sources(sliding)));
+    }
+
+    private static int[] sources(Sliding sliding) {
+        int[] sources = new int[sliding.taps() * sliding.outputs()];
+        for (int tap = 0; tap < sliding.taps(); tap++) {
+            for (int o = 0; o < sliding.outputs(); o++) {
+                sources[tap * sliding.outputs() + o] = sliding.source(o, tap);
+            }
+        }
+        return sources;
+    }
+
+    /** One output channel of one image for each chunk; products are added in the order of input channels, then taps. */
+    private record Conv(
+            Operand x, Operand weight, Operand bias, Operand out, Sliding sliding, int groups, int[] sources)
+            implements Step, WorkerPool.Task {
+
+        @Override
+        public void run(Call call) {
+            int planes = out.type().axis(0) * out.type().axis(1);
+            long work = (long) out.size() * weight.type().axis(1) * sliding.taps();
+            call.parallel(this, work < 1 << 15 ? 1 : Math.min(planes, 256));
+        }
+
+        @Override
+        public void run(Call call, int chunk, int worker) {
+            int planes = out.type().axis(0) * out.type().axis(1);
+            long work = (long) out.size() * weight.type().axis(1) * sliding.taps();
+            int chunks = work < 1 << 15 ? 1 : Math.min(planes, 256);
+            for (int plane = (int) ((long) planes * chunk / chunks);
+                    plane < (int) ((long) planes * (chunk + 1) / chunks);
+                    plane++) {
+                plane(x.array(call), weight.array(call), out.array(call), plane);
+                if (bias != null) {
+                    float shift =
+                            bias.array(call)[bias.offset() + plane % out.type().axis(1)];
+                    int from = out.offset() + plane * sliding.outputs();
+                    for (int i = 0; i < sliding.outputs(); i++) {
+                        out.array(call)[from + i] += shift;
+                    }
+                }
+            }
+        }
+
+        private void plane(float[] in, float[] w, float[] to, int plane) {
+            int outChannels = out.type().axis(1);
+            int inChannels = weight.type().axis(1);
+            int image = plane / outChannels;
+            int channel = plane % outChannels;
+            int group = channel / (outChannels / groups);
+            int pixels = sliding.outputs();
+            int at = out.offset() + plane * pixels;
+            Arrays.fill(to, at, at + pixels, 0f);
+            for (int c = 0; c < inChannels; c++) {
+                int from = x.offset() + (image * x.type().axis(1) + group * inChannels + c) * sliding.inputs();
+                for (int tap = 0; tap < sliding.taps(); tap++) {
+                    float factor = w[weight.offset() + (channel * inChannels + c) * sliding.taps() + tap];
+                    add(factor, in, from, sources, tap * pixels, to, at, pixels);
+                }
+            }
+        }
+
+        private static void add(
+                float factor, float[] in, int from, int[] sources, int first, float[] to, int at, int pixels) {
+            for (int i = 0; i < pixels; i++) {
+                int source = sources[first + i];
+                if (source >= 0) {
+                    to[at + i] = Math.fma(factor, in[from + source], to[at + i]);
+                }
+            }
+        }
+    }
+
+    private static void transposed(OpContext context) {
+        Operand x = context.in("x");
+        Operand weight = context.in("weight");
+        Operand bias = context.maybe("bias").orElse(null);
+        Operand out = context.out();
+        int[] w = weight.shape();
+        Sliding sliding = Sliding.of(context, x.shape(), out.shape(), Arrays.copyOfRange(w, 2, w.length));
+        int groups = context.integer("groups", 1);
+        int inChannels = x.type().axis(1);
+        int outChannels = out.type().axis(1);
+        int perGroup = outChannels / groups;
+        context.step(call -> {
+            float[] in = x.array(call);
+            float[] to = out.array(call);
+            for (int plane = 0; plane < out.type().axis(0) * outChannels; plane++) {
+                float shift = bias == null ? 0 : bias.array(call)[bias.offset() + plane % outChannels];
+                int at = out.offset() + plane * sliding.outputs();
+                Arrays.fill(to, at, at + sliding.outputs(), shift);
+                int group = plane % outChannels / perGroup;
+                for (int c = group * (inChannels / groups); c < (group + 1) * (inChannels / groups); c++) {
+                    int from = x.offset() + (plane / outChannels * inChannels + c) * sliding.inputs();
+                    int taps = weight.offset() + (c * perGroup + plane % perGroup) * sliding.taps();
+                    for (int i = 0; i < sliding.inputs(); i++) {
+                        for (int tap = 0; tap < sliding.taps(); tap++) {
+                            int target = sliding.target(i, tap);
+                            if (target >= 0) {
+                                to[at + target] =
+                                        Math.fma(in[from + i], weight.array(call)[taps + tap], to[at + target]);
+                            }
+                        }
+                    }
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,142 @@
+package dev.torchane.engine.jvm;
+
+import dev.torchane.engine.EngineOptions;
+import dev.torchane.engine.LoadedFunction;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.Numerics;
+import dev.torchane.program.Function;
+import dev.torchane.program.Operation;
+import dev.torchane.program.Program;
+import dev.torchane.program.Value;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedDeque;
+
+/** A loaded program: weights packed, functions ready to be planned, threads waiting. */
+final class JvmProgram implements LoadedProgram {
+
+    /** Calls whose memory is kept for the next ones. */
+    private static final int KEPT_CALLS = 2;
+
+    private final Map<String, JvmFunction> functions = new LinkedHashMap<>();
+    private final WeightStore store;
+    private final Kernels kernels;
+    private final WorkerPool pool;
+    private final EngineOptions options;
+    private final ConcurrentLinkedDeque<Call> idle = new ConcurrentLinkedDeque<>();
+    private final Lifetime lifetime = new Lifetime("the program", this::free);
+
+    JvmProgram(Program program, Map<String, Integer> rowAxes, WeightSource source, EngineOptions options) {
+        this.options = options;
+        this.store = new WeightStore(source);
+        this.kernels = KernelChoice.kernels(options);
+        for (Function function : program.functions()) {
+            Planner.check(function);
+            functions.put(function.name(), new JvmFunction(this, function, rowAxes));
+        }
+        pack(program);
+        this.pool = new WorkerPool(threads(options));
+    }
+
+    private static int threads(EngineOptions options) {
+        return options.threads() > 0 ? options.threads() : Math.min(64, Cores.physical());
+    }
+
+    /** Packs the weights of all linear layers, on as many threads as there are processors, so that calls find them ready. */
+    private void pack(Program program) {
+        Set<WeightRef> linear = new LinkedHashSet<>();
+        for (Function function : program.functions()) {
+            Map<String, WeightRef> weights = weights(function);
+            for (Operation operation : function.operations()) {
+                if (operation.kind().equals("linear")) {
+                    operation
+                            .input("weight")
+                            .map(weight -> weights.get(weight.name()))
+                            .filter(ref -> ref.type().rank() == 2)
+                            .ifPresent(linear::add);
+                }
+            }
+        }
+        linear.parallelStream().forEach(store::panels);
+    }
+
+    private static Map<String, WeightRef> weights(Function function) {
+        Map<String, WeightRef> weights = new HashMap<>();
+        Constants constants = new Constants(function);
+        for (Operation operation : function.operations()) {
+            if (operation.kind().equals("const")) {
+                Value value = operation.output();
+                weights.put(
+                        value.name(),
+                        new WeightRef.Plain(value.type(), operation.constant().orElseThrow()));
+            } else if (operation.kind().startsWith("constexpr_")) {
+                weights.put(
+                        operation.output().name(),
+                        ConstantExpressions.weight(
+                                operation, value -> constants.literal(value).orElse(null)));
+            }
+        }
+        return weights;
+    }
+
+    @Override
+    public Set<String> functions() {
+        return java.util.Collections.unmodifiableSet(functions.keySet());
+    }
+
+    @Override
+    public LoadedFunction function(String name) {
+        JvmFunction function = functions.get(name);
+        if (function == null) {
+            throw new IllegalArgumentException(
+                    "the program has no function '" + name + "'; it has " + functions.keySet());
+        }
+        return function;
+    }
+
+    Lifetime lifetime() {
+        return lifetime;
+    }
+
+    Numerics numerics() {
+        return options.numerics();
+    }
+
+    Plan plan(Function function) {
+        return Planner.plan(Planner.prepare(function, options.numerics()), store, options.numerics());
+    }
+
+    /** Memory for one call, and the threads if no other call has them. */
+    Call begin() {
+        Call call = idle.pollFirst();
+        if (call == null) {
+            call = new Call(kernels, pool.threads());
+        }
+        call.attach(pool.tryOwn() ? pool : null);
+        return call;
+    }
+
+    void end(Call call) {
+        if (call.detach()) {
+            pool.disown();
+        }
+        if (idle.size() < KEPT_CALLS) {
+            idle.addFirst(call);
+        }
+    }
+
+    @Override
+    public void close() {
+        lifetime.close();
+    }
+
+    private void free() {
+        pool.close();
+        store.clear();
+        idle.clear();
+        functions.values().forEach(JvmFunction::forget);
+    }
+}

@@ -1,0 +1,87 @@
+package dev.torchane.engine.jvm;
+
+/**
+ * The inner loops worth writing twice: with the Vector API and as plain Java. Both forms give the same bits, so they may take
+ * turns.
+ */
+interface Kernels {
+
+    /**
+     * {@code out[r][n] = scale[n] * sum over k of x[r][k] * w[n][k] + bias[n]} for the outputs of some panels. The sum runs in
+     * the order of k with one fused multiply-add each.
+     *
+     * @param x rows of inputs from {@code xOffset}, each {@code w.inputs()} long
+     * @param bias one number for each output from {@code biasOffset}, or null
+     * @param fromPanel first panel
+     * @param toPanel panel after the last
+     * @param out rows of outputs from {@code outOffset}, each {@code outStride} long
+     * @param scratch at least {@link #linearScratch} floats
+     */
+    void linear(
+            float[] x,
+            int xOffset,
+            int rows,
+            Panels w,
+            float[] bias,
+            int biasOffset,
+            int fromPanel,
+            int toPanel,
+            float[] out,
+            int outOffset,
+            int outStride,
+            float[] scratch);
+
+    /** Floats of scratch memory that {@link #linear} needs. */
+    default int linearScratch(Panels w) {
+        return 4 * Lanes.COUNT + 2 * Lanes.COUNT * w.inputs();
+    }
+
+    /**
+     * Attention of one query over some columns: {@code out = softmax(scale * q · k + mask) · v}. Columns are taken in the order
+     * given.
+     *
+     * @param q the query, {@code dim} floats from {@code qOffset}
+     * @param keys {@code float[]} or fp16 {@code short[]}; column c starts at {@code keyOffset + c * dim}
+     * @param values as keys
+     * @param mask added to the score of column c: {@code mask[maskOffset + c]}
+     * @param columns the columns, {@code count} of them from {@code columnsOffset}; at least one
+     * @param scratch at least {@link #attentionScratch} floats
+     */
+    void attention(
+            float[] q,
+            int qOffset,
+            float scale,
+            Object keys,
+            int keyOffset,
+            Object values,
+            int valueOffset,
+            float[] mask,
+            int maskOffset,
+            int[] columns,
+            int columnsOffset,
+            int count,
+            int dim,
+            float[] out,
+            int outOffset,
+            float[] scratch);
+
+    /** Floats of scratch memory that {@link #attention} needs. */
+    default int attentionScratch(int count, int dim) {
+        return Lanes.roundUp(count) + Lanes.COUNT * Lanes.roundUp(dim) + 2 * Lanes.roundUp(dim) + 4 * Lanes.COUNT;
+    }
+
+    /** {@code out[i] = x[i] * rsqrt(mean(x^2) + epsilon) * weight[i]} over one row of {@code size}. */
+    void rmsNorm(
+            float[] x,
+            int xOffset,
+            float[] weight,
+            int weightOffset,
+            float epsilon,
+            int size,
+            float[] out,
+            int outOffset,
+            float[] scratch);
+
+    /** {@code out[i] = silu(gate[i]) * up[i]}. */
+    void swiglu(float[] gate, int gateOffset, float[] up, int upOffset, int size, float[] out, int outOffset);
+}

@@ -1,0 +1,43 @@
+package dev.torchane.engine.jvm;
+
+import dev.torchane.program.Literal;
+import dev.torchane.program.TensorType;
+import java.util.Optional;
+
+/**
+ * A constant tensor as the program stores it, not yet decoded. Two functions that use the same blob have equal references, so
+ * they share the decoded form.
+ */
+sealed interface WeightRef {
+
+    /** Type of the decoded tensor. */
+    TensorType type();
+
+    /** A {@code const}, or one behind {@code constexpr_cast}. */
+    record Plain(TensorType type, Literal data) implements WeightRef {}
+
+    /**
+     * {@code constexpr_blockwise_shift_scale}: {@code scale * (data - offset)}; each axis of scale divides the axis of data into
+     * blocks.
+     */
+    record Blockwise(TensorType type, Literal data, Literal scale, Optional<Literal> offset) implements WeightRef {
+
+        /** Whether there is one scale for each row of a matrix and no offset. */
+        boolean perChannel() {
+            return offset.isEmpty()
+                    && type.rank() == 2
+                    && data.type().dtype() == dev.torchane.program.DType.INT8
+                    && scale.type().elements() == type.axis(0)
+                    && (scale.type().rank() < 2 || scale.type().axis(0) == type.axis(0));
+        }
+    }
+
+    /** {@code constexpr_affine_dequantize}: {@code scale * (data - zeroPoint)} along one axis. */
+    record Affine(TensorType type, Literal data, Literal scale, Literal zeroPoint, int axis) implements WeightRef {}
+
+    /**
+     * {@code constexpr_lut_to_dense}: each index selects a vector of its group's table. Shape of the table: groups along each
+     * axis of the indices, then entries, then the vector's size.
+     */
+    record Palette(TensorType type, Literal indices, Literal table, int vectorAxis) implements WeightRef {}
+}

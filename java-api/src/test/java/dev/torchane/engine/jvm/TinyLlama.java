@@ -1,0 +1,322 @@
+package dev.torchane.engine.jvm;
+
+import dev.torchane.engine.EngineOptions;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.Tensor;
+import dev.torchane.program.DType;
+import dev.torchane.program.FunctionBuilder;
+import dev.torchane.program.Literal;
+import dev.torchane.program.Operand;
+import dev.torchane.program.Program;
+import dev.torchane.program.ProgramBuilder;
+import dev.torchane.program.TensorType;
+import dev.torchane.program.Value;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** A small random language model: as a program in the form of docs/architecture.md, and as formulas in fp64. */
+final class TinyLlama {
+
+    static final int LAYERS = 2;
+    static final int HIDDEN = 48;
+    static final int HEADS = 4;
+    static final int KV = 2;
+    static final int DIM = 16;
+    static final int MLP = 80;
+    static final int VOCAB = 70;
+    static final int M = 40;
+    static final double EPSILON = 1e-5;
+
+    static final Map<String, Integer> ROW_AXES = Map.of("emb", 1, "cos", 1, "sin", 1, "mask", 2, "pick", 1);
+
+    private final TestWeights weights = new TestWeights();
+    private final Map<String, float[]> matrices = new HashMap<>();
+    private final DType stateType;
+    private final Program program;
+
+    TinyLlama(DType stateType) {
+        this.stateType = stateType;
+        Random random = new Random(7);
+        for (int layer = 0; layer < LAYERS; layer++) {
+            random(random, layer + "q", HEADS * DIM * HIDDEN, 0.3);
+            random(random, layer + "k", KV * DIM * HIDDEN, 0.3);
+            random(random, layer + "v", KV * DIM * HIDDEN, 0.3);
+            random(random, layer + "o", HIDDEN * HEADS * DIM, 0.2);
+            random(random, layer + "gate", MLP * HIDDEN, 0.2);
+            random(random, layer + "up", MLP * HIDDEN, 0.2);
+            random(random, layer + "down", HIDDEN * MLP, 0.2);
+            random(random, layer + "n1", HIDDEN, 1);
+            random(random, layer + "n2", HIDDEN, 1);
+            random(random, layer + "bias", KV * DIM, 1);
+        }
+        random(random, "norm", HIDDEN, 1);
+        random(random, "head", VOCAB * HIDDEN, 0.3);
+        ProgramBuilder builder = ProgramBuilder.create();
+        function(builder, "prefill", 16);
+        function(builder, "decode", 8);
+        program = builder.build();
+    }
+
+    private void random(Random random, String name, int size, double spread) {
+        float[] values = new float[size];
+        for (int i = 0; i < size; i++) {
+            values[i] = (float) (random.nextGaussian() * spread);
+        }
+        matrices.put(name, values);
+    }
+
+    Program program() {
+        return program;
+    }
+
+    LoadedProgram load(EngineOptions options) {
+        return JvmEngine.load(program, ROW_AXES, weights, options);
+    }
+
+    private void function(ProgramBuilder builder, String name, int rows) {
+        FunctionBuilder f = builder.function(name);
+        Value emb = f.input("emb", TensorType.of(DType.FP32, 1, rows, HIDDEN));
+        Value cos = f.input("cos", TensorType.of(DType.FP32, 1, rows, DIM));
+        Value sin = f.input("sin", TensorType.of(DType.FP32, 1, rows, DIM));
+        Value mask = f.input("mask", TensorType.of(DType.FP32, 1, 1, rows, M));
+        Value step = f.input("step", TensorType.of(DType.INT32, 1));
+        Value pick = f.input("pick", TensorType.of(DType.FP32, 1, rows));
+        Value keys = f.state("key_cache", TensorType.of(stateType, LAYERS, 1, KV, M, DIM));
+        Value values = f.state("value_cache", TensorType.of(stateType, LAYERS, 1, KV, M, DIM));
+        Value cosRows = f.expandDims("cos_rows", cos, 1);
+        Value sinRows = f.expandDims("sin_rows", sin, 1);
+        Value x = emb;
+        for (int layer = 0; layer < LAYERS; layer++) {
+            x = layer(f, layer, rows, x, cosRows, sinRows, mask, step, keys, values);
+        }
+        Value wide = f.expandDims("pick_wide", pick, -1);
+        Value picked = f.reduce("reduce_sum", "picked", f.mul("masked_rows", x, wide), List.of(1), true);
+        Value normed = f.rmsNorm("final", picked, weights.fp32(f, "norm", matrices.get("norm"), HIDDEN), EPSILON);
+        Value logits = f.linear("head", normed, weights.int8(f, "head_w", matrices.get("head"), VOCAB, HIDDEN));
+        Map<String, Value> outputs = new LinkedHashMap<>();
+        outputs.put("logits", f.reshape("flat", logits, 1, VOCAB));
+        f.done(outputs);
+    }
+
+    private Value layer(
+            FunctionBuilder f,
+            int layer,
+            int rows,
+            Value x,
+            Value cos,
+            Value sin,
+            Value mask,
+            Value step,
+            Value keys,
+            Value values) {
+        String p = "l" + layer + "_";
+        Value n1 = f.rmsNorm(p + "n1", x, fp32(f, layer + "n1", HIDDEN), EPSILON);
+        Value q = heads(f, p + "q", f.linear(p + "q", n1, int8(f, layer + "q", HEADS * DIM, HIDDEN)), rows, HEADS);
+        Value k = f.linear(p + "k", n1, fp16(f, layer + "k", KV * DIM, HIDDEN), fp32(f, layer + "bias", KV * DIM));
+        k = heads(f, p + "k", k, rows, KV);
+        Value v = heads(f, p + "v", f.linear(p + "v", n1, fp32(f, layer + "v", KV * DIM, HIDDEN)), rows, KV);
+        q = f.rope(p + "q_rope", q, cos, sin);
+        k = f.rope(p + "k_rope", k, cos, sin);
+        k = store(f, p + "k", layer, rows, k, step, keys);
+        v = store(f, p + "v", layer, rows, v, step, values);
+        Value mixed = f.attention(p + "sdpa", q, k, v, mask, 0.25);
+        mixed = f.reshape(p + "mixed", f.transpose(p + "rows", mixed, 0, 2, 1, 3), 1, rows, HEADS * DIM);
+        x = f.add(p + "x1", x, f.linear(p + "o", mixed, int8(f, layer + "o", HIDDEN, HEADS * DIM)));
+        Value n2 = f.rmsNorm(p + "n2", x, fp32(f, layer + "n2", HIDDEN), EPSILON);
+        Value gate = f.linear(p + "gate", n2, int8(f, layer + "gate", MLP, HIDDEN));
+        Value up = f.linear(p + "up", n2, int8(f, layer + "up", MLP, HIDDEN));
+        Value act = f.swiglu(p + "act", gate, up);
+        return f.add(p + "x2", x, f.linear(p + "down", act, int8(f, layer + "down", HIDDEN, MLP)));
+    }
+
+    private Value heads(FunctionBuilder f, String name, Value x, int rows, int heads) {
+        return f.transpose(name + "_heads", f.reshape(name + "_split", x, 1, rows, heads, DIM), 0, 2, 1, 3);
+    }
+
+    private Value store(FunctionBuilder f, String name, int layer, int rows, Value update, Value step, Value state) {
+        Value zero = f.constant(Literal.int32s(0));
+        Value index = f.constant(Literal.int32s(layer));
+        Value begin = f.concat(name + "_begin", List.of(index, zero, zero, step, zero), 0);
+        Value end = f.concat(
+                name + "_end",
+                List.of(
+                        f.constant(Literal.int32s(layer + 1)),
+                        f.constant(Literal.int32s(1)),
+                        f.constant(Literal.int32s(KV)),
+                        f.add(name + "_last", step, Literal.int32s(rows)),
+                        f.constant(Literal.int32s(DIM))),
+                0);
+        Value narrow = stateType == DType.FP32 ? update : f.cast(name + "_narrow", update, stateType);
+        Value wide = f.expandDims(name + "_block", narrow, 0);
+        Value old = f.readState(name + "_old", state);
+        f.writeState(name + "_write", state, f.sliceUpdate(name + "_new", old, wide, begin, end));
+        Value all = f.readState(name + "_all", state);
+        Map<String, Operand> slice = new LinkedHashMap<>();
+        slice.put("x", all);
+        slice.put("begin", Literal.int32s(layer, 0, 0, 0, 0));
+        slice.put("end", Literal.int32s(layer + 1, 1, KV, M, DIM));
+        slice.put("squeeze_mask", Literal.bools(true, false, false, false, false));
+        Value block = f.apply("slice_by_index", name + "_layer", slice);
+        return stateType == DType.FP32 ? block : f.cast(name + "_wide", block, DType.FP32);
+    }
+
+    private Value int8(FunctionBuilder f, String name, int n, int k) {
+        return weights.int8(f, "w" + name, matrices.get(name), n, k);
+    }
+
+    private Value fp16(FunctionBuilder f, String name, int n, int k) {
+        return weights.fp16(f, "w" + name, matrices.get(name), n, k);
+    }
+
+    private Value fp32(FunctionBuilder f, String name, int... shape) {
+        return weights.fp32(f, "w" + name, matrices.get(name), shape);
+    }
+
+    /** Inputs for tokens of a sequence at positions {@code [start, start + rows)}; the logits of {@code pick} are wanted. */
+    static Map<String, Tensor> inputs(float[][] tokens, int start, int rows, int pick) {
+        Tensor emb = Tensor.allocate(TensorType.of(DType.FP32, 1, rows, HIDDEN));
+        Tensor cos = Tensor.allocate(TensorType.of(DType.FP32, 1, rows, DIM));
+        Tensor sin = Tensor.allocate(TensorType.of(DType.FP32, 1, rows, DIM));
+        Tensor mask = Tensor.allocate(TensorType.of(DType.FP32, 1, 1, rows, M));
+        Tensor one = Tensor.allocate(TensorType.of(DType.FP32, 1, rows));
+        for (int row = 0; row < rows; row++) {
+            int position = start + row;
+            for (int i = 0; i < HIDDEN && position < tokens.length; i++) {
+                emb.set(row * HIDDEN + i, tokens[position][i]);
+            }
+            for (int i = 0; i < DIM; i++) {
+                cos.set(row * DIM + i, (float) Math.cos(angle(position, i)));
+                sin.set(row * DIM + i, (float) Math.sin(angle(position, i)));
+            }
+            for (int c = 0; c < M; c++) {
+                mask.set(row * M + c, c <= position ? 0 : -40000);
+            }
+        }
+        one.set(pick, 1);
+        Map<String, Tensor> inputs = new HashMap<>();
+        inputs.put("emb", emb);
+        inputs.put("cos", cos);
+        inputs.put("sin", sin);
+        inputs.put("mask", mask);
+        inputs.put("pick", one);
+        inputs.put("step", Tensor.of(TensorType.of(DType.INT32, 1), start));
+        return inputs;
+    }
+
+    private static double angle(int position, int i) {
+        return position * Math.pow(10000, -2.0 * (i % (DIM / 2)) / DIM);
+    }
+
+    static float[][] tokens(int count) {
+        Random random = new Random(3);
+        float[][] tokens = new float[count][HIDDEN];
+        for (float[] token : tokens) {
+            for (int i = 0; i < HIDDEN; i++) {
+                token[i] = (float) random.nextGaussian();
+            }
+        }
+        return tokens;
+    }
+
+    /** Logits after the last of some tokens, in fp64. */
+    double[] reference(float[][] tokens) {
+        int count = tokens.length;
+        double[][] x = new double[count][];
+        for (int t = 0; t < count; t++) {
+            x[t] = new double[HIDDEN];
+            for (int i = 0; i < HIDDEN; i++) {
+                x[t][i] = tokens[t][i];
+            }
+        }
+        for (int layer = 0; layer < LAYERS; layer++) {
+            List<double[]> keys = new ArrayList<>();
+            List<double[]> values = new ArrayList<>();
+            for (int t = 0; t < count; t++) {
+                double[] n = norm(x[t], matrices.get(layer + "n1"));
+                double[] q = rotate(product(matrices.get(layer + "q"), n), t);
+                double[] k = product(matrices.get(layer + "k"), n);
+                for (int i = 0; i < k.length; i++) {
+                    k[i] += matrices.get(layer + "bias")[i];
+                }
+                keys.add(rotate(k, t));
+                values.add(product(matrices.get(layer + "v"), n));
+                x[t] = sum(x[t], product(matrices.get(layer + "o"), attend(q, keys, values)));
+                n = norm(x[t], matrices.get(layer + "n2"));
+                double[] gate = product(matrices.get(layer + "gate"), n);
+                double[] up = product(matrices.get(layer + "up"), n);
+                for (int i = 0; i < MLP; i++) {
+                    up[i] *= gate[i] / (1 + Math.exp(-gate[i]));
+                }
+                x[t] = sum(x[t], product(matrices.get(layer + "down"), up));
+            }
+        }
+        return product(matrices.get("head"), norm(x[count - 1], matrices.get("norm")));
+    }
+
+    private static double[] attend(double[] q, List<double[]> keys, List<double[]> values) {
+        double[] out = new double[HEADS * DIM];
+        for (int head = 0; head < HEADS; head++) {
+            int from = head / (HEADS / KV) * DIM;
+            double[] scores = new double[keys.size()];
+            double total = 0;
+            for (int c = 0; c < scores.length; c++) {
+                for (int d = 0; d < DIM; d++) {
+                    scores[c] += 0.25 * q[head * DIM + d] * keys.get(c)[from + d];
+                }
+                scores[c] = Math.exp(scores[c]);
+                total += scores[c];
+            }
+            for (int c = 0; c < scores.length; c++) {
+                for (int d = 0; d < DIM; d++) {
+                    out[head * DIM + d] += scores[c] / total * values.get(c)[from + d];
+                }
+            }
+        }
+        return out;
+    }
+
+    private static double[] rotate(double[] x, int position) {
+        double[] out = new double[x.length];
+        for (int i = 0; i < x.length; i++) {
+            int d = i % DIM;
+            double other = d < DIM / 2 ? -x[i + DIM / 2] : x[i - DIM / 2];
+            out[i] = x[i] * Math.cos(angle(position, d)) + other * Math.sin(angle(position, d));
+        }
+        return out;
+    }
+
+    private static double[] norm(double[] x, float[] weight) {
+        double sum = 0;
+        for (double value : x) {
+            sum += value * value;
+        }
+        double factor = 1 / Math.sqrt(sum / x.length + EPSILON);
+        double[] out = new double[x.length];
+        for (int i = 0; i < x.length; i++) {
+            out[i] = x[i] * factor * weight[i];
+        }
+        return out;
+    }
+
+    private static double[] product(float[] matrix, double[] x) {
+        double[] out = new double[matrix.length / x.length];
+        for (int n = 0; n < out.length; n++) {
+            for (int k = 0; k < x.length; k++) {
+                out[n] += matrix[n * x.length + k] * x[k];
+            }
+        }
+        return out;
+    }
+
+    private static double[] sum(double[] a, double[] b) {
+        double[] out = new double[a.length];
+        for (int i = 0; i < a.length; i++) {
+            out[i] = a[i] + b[i];
+        }
+        return out;
+    }
+}
