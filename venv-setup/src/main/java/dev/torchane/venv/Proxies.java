@@ -1,0 +1,66 @@
+package dev.torchane.venv;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Chooses the proxy as pip does: pip's own option, else {@code HTTPS_PROXY}, {@code HTTP_PROXY}, {@code ALL_PROXY} in
+ * either case, except for the hosts of {@code NO_PROXY}; failing all these, the JVM's choice.
+ */
+final class Proxies extends ProxySelector {
+
+    private final Surroundings here;
+    private final Optional<String> pips;
+    private final ProxySelector fallback;
+
+    Proxies(Surroundings here, Optional<String> pips, ProxySelector fallback) {
+        this.here = here;
+        this.pips = pips;
+        this.fallback = fallback;
+    }
+
+    @Override
+    public List<Proxy> select(URI uri) {
+        if (isExempt(uri.getHost())) {
+            return List.of(Proxy.NO_PROXY);
+        }
+        return pips.or(() -> variable(uri.getScheme() + "_proxy"))
+                .or(() -> variable("all_proxy"))
+                .map(Proxies::parse)
+                .map(List::of)
+                .orElseGet(() -> fallback.select(uri));
+    }
+
+    @Override
+    public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
+
+    private Optional<String> variable(String name) {
+        return here.variable(name.toLowerCase(Locale.ROOT)).or(() -> here.variable(name.toUpperCase(Locale.ROOT)));
+    }
+
+    private boolean isExempt(String host) {
+        for (String entry : variable("no_proxy").orElse("").split("[,\\s]+")) {
+            String name = entry.replaceFirst("^\\*?\\.", "").replaceFirst(":\\d+$", "");
+            if (entry.equals("*") || (!name.isEmpty() && (host.equals(name) || host.endsWith("." + name)))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static Proxy parse(String written) {
+        URI uri = URI.create(written.contains("://") ? written : "http://" + written);
+        if (uri.getHost() == null) {
+            throw new VenvException("the proxy's address has no host; expected http://HOST:PORT");
+        }
+        int port = uri.getPort() >= 0 ? uri.getPort() : uri.getScheme().equals("https") ? 443 : 80;
+        return new Proxy(Proxy.Type.HTTP, new InetSocketAddress(uri.getHost(), port));
+    }
+}
