@@ -2,6 +2,7 @@
 
 import torch
 from recorder import Interpreter, Recorder
+
 from torch_ane.llm._samples import mask, one_hot
 
 

@@ -273,8 +273,9 @@ class Interpreter:
     def split(self, x, split_sizes, axis):
         return x.split(split_sizes, axis)
 
-    def slice_by_index(self, x, begin, end, squeeze_mask=None):
-        index = tuple(slice(int(b), int(e)) for b, e in zip(begin, end, strict=True))
+    def slice_by_index(self, x, begin, end, stride=None, squeeze_mask=None):
+        stride = stride or [1] * x.ndim
+        index = tuple(slice(int(b), int(e), s) for b, e, s in zip(begin, end, stride, strict=True))
         found = x[index]
         return found.squeeze([axis for axis, gone in enumerate(squeeze_mask or []) if gone]) if squeeze_mask else found
 

@@ -26,8 +26,8 @@ def prepare() -> None:
 
     initialise = dictionary.__init__
 
-    def __init__(self, dict=None, ref_type=StrongIdRef):
+    def strong(self, dict=None, ref_type=StrongIdRef):
         initialise(self, dict, StrongIdRef if ref_type is weak.WeakIdRef else ref_type)
 
-    dictionary.__init__ = __init__
+    dictionary.__init__ = strong
     dictionary._torch_ane_strong = True

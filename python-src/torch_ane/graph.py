@@ -133,7 +133,7 @@ def refs(value) -> list[Ref]:
     return found
 
 
-class NotUniform(Exception):
+class NotUniformError(Exception):
     """Two traces of one module do not differ by their sizes alone."""
 
 
@@ -142,15 +142,15 @@ def generalise(first: Graph, second: Graph, first_sizes: Mapping[str, int], seco
 
     Given: the graphs of one module at sizes ``{"Q": 5, "M": 11}`` and ``{"Q": 7, "M": 17}``.
     Result: the same graph with ``Size("Q")`` where the first has 5 and the second 7, and so on; every other number is
-    equal in both. Raises :class:`NotUniform` where the graphs differ in any other way, so a graph that comes back is
-    the graph of both, and the numbers that vary are those that vary with the sizes.
+    equal in both. Raises :class:`NotUniformError` where the graphs differ in any other way, so a graph that comes back
+    is the graph of both, and the numbers that vary are those that vary with the sizes.
     """
     names = {b.name: a.name for a, b in zip(first.nodes, second.nodes, strict=False)}
 
     def join(a, b, where: str):
         if isinstance(a, Ref) and isinstance(b, Ref):
             if a != replace(b, name=names.get(b.name, b.name)):
-                raise NotUniform(f"{where} reads {a} in one trace and {b} in the other")
+                raise NotUniformError(f"{where} reads {a} in one trace and {b} in the other")
             return a
         if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
             return type(a)(join(x, y, where) for x, y in zip(a, b, strict=True))
@@ -163,22 +163,22 @@ def generalise(first: Graph, second: Graph, first_sizes: Mapping[str, int], seco
                 factor = a // size
                 if factor > 0 and a == factor * size and b == factor * second_sizes[symbol]:
                     return Size(symbol, factor)
-        raise NotUniform(f"{where} has {a} in one trace and {b} in the other")
+        raise NotUniformError(f"{where} has {a} in one trace and {b} in the other")
 
     if (first.inputs, dict(first.weights), len(first.nodes)) != (
         second.inputs,
         dict(second.weights),
         len(second.nodes),
     ):
-        raise NotUniform(f"the traces have {len(first.nodes)} and {len(second.nodes)} nodes")
+        raise NotUniformError(f"the traces have {len(first.nodes)} and {len(second.nodes)} nodes")
     if first.constants.keys() != second.constants.keys() or not all(
         torch.equal(value, second.constants[name]) for name, value in first.constants.items()
     ):
-        raise NotUniform("the traces hold different constants")
+        raise NotUniformError("the traces hold different constants")
     nodes = []
     for a, b in zip(first.nodes, second.nodes, strict=True):
         if a.op != b.op or a.dtypes != b.dtypes:
-            raise NotUniform(f"{a.name} is {a.op} in one trace and {b.op} in the other")
+            raise NotUniformError(f"{a.name} is {a.op} in one trace and {b.op} in the other")
         args, kwargs, shapes = join((a.args, a.kwargs, a.shapes), (b.args, b.kwargs, b.shapes), f"{a.name} ({a.op})")
         nodes.append(replace(a, args=args, kwargs=kwargs, shapes=shapes))
     join(first.outputs, second.outputs, "the output")

@@ -16,7 +16,7 @@ reductions          ``reduce_mean reduce_sum reduce_max`` (x, axes, keep_dims)
 norms               ``layer_norm`` (x, axes, gamma, beta, epsilon)
 shapes              ``reshape`` (x, shape); ``transpose`` (x, perm); ``expand_dims`` (x, axes); ``squeeze`` (x, axes);
                     ``concat`` (values: list, axis, interleave); ``split`` (x, split_sizes, axis);
-                    ``slice_by_index`` (x, begin, end, squeeze_mask if any axis goes); ``tile`` (x, reps)
+                    ``slice_by_index`` (x, begin, end, stride and squeeze_mask if needed); ``tile`` (x, reps)
 types               ``cast`` (x, dtype: "fp16", "fp32", "int32", "bool")
 states              ``read_state`` (input); ``write_state`` (input, data), which has no result;
                     ``slice_update`` (x, update, begin, end)
@@ -43,7 +43,7 @@ class FunctionSink(Protocol):
         """Declares a tensor given at each call. ``dtype`` is a MIL name such as ``"fp32"``."""
 
     def state(self, name: str, dtype: str, shape: Sequence[int]) -> Handle:
-        """Declares a state, kept between calls; to be read with ``read_state``. All functions of a rung share states."""
+        """Declares a state, kept between calls and shared by the functions of a rung; read with ``read_state``."""
 
     def weight(self, name: str) -> Handle:
         """The weight that was given to :meth:`WeightSink.tensor` under this name, as this function's precision sees it.
@@ -64,8 +64,8 @@ class FunctionSink(Protocol):
     ) -> Handle | Sequence[Handle] | None:
         """Appends an operation and answers its result: a list for ``split``, nothing for ``write_state``.
 
-        ``name`` is a hint, made unique by the sink. ``composite`` is the group it belongs to, such as ``"rms_norm#12"``.
-        Raises when the operands do not fit; the error names operation and operands.
+        ``name`` is a hint, made unique by the sink. ``composite`` is the group it belongs to, such as
+        ``"rms_norm#12"``. Raises when the operands do not fit; the error names operation and operands.
         """
 
     def type_of(self, handle: Handle) -> str:

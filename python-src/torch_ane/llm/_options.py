@@ -23,7 +23,8 @@ class Options:
 
     @staticmethod
     def from_json(text: str) -> "Options":
-        """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […]}``; each may be absent."""
+        """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […]}``;
+        each may be absent."""
         given = json.loads(text)
         names = {
             "target": "target",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ._structure import UnsupportedModel, structure_of
+from ._structure import UnsupportedModelError, structure_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def _multiplier(embedding: torch.nn.Module, ids: torch.Tensor, embedded: torch.T
     for factor in (scale, 1.0):
         if torch.equal(rows * factor, embedded):
             return factor
-    raise UnsupportedModel(f"{type(embedding).__name__} does more than look up rows and scale them")
+    raise UnsupportedModelError(f"{type(embedding).__name__} does more than look up rows and scale them")
 
 
 @torch.no_grad()

@@ -29,7 +29,7 @@ class Rope:
         return self.scaling == other.scaling and torch.equal(self.frequencies, other.frequencies)
 
 
-class UnsupportedRope(Exception):
+class UnsupportedRopeError(Exception):
     """A model's rotary embedding cannot be computed outside the program."""
 
 
@@ -39,7 +39,7 @@ def check_kinds(config) -> None:
     for each in [parameters, *(value for value in parameters.values() if isinstance(value, dict))]:
         kind = each.get("rope_type") or "default"
         if kind not in KINDS:
-            raise UnsupportedRope(f"rope_type '{kind}' is not supported; supported are {', '.join(KINDS)}")
+            raise UnsupportedRopeError(f"rope_type '{kind}' is not supported; supported are {', '.join(KINDS)}")
 
 
 def ropes_of(rotary: torch.nn.Module) -> dict[str | None, Rope]:
@@ -53,7 +53,7 @@ def ropes_of(rotary: torch.nn.Module) -> dict[str | None, Rope]:
         prefix = f"{kind}_" if kind else ""
         frequencies = getattr(rotary, f"{prefix}inv_freq", None)
         if frequencies is None:
-            raise UnsupportedRope(f"{type(rotary).__name__} has no inv_freq")
+            raise UnsupportedRopeError(f"{type(rotary).__name__} has no inv_freq")
         scaling = getattr(rotary, f"{prefix}attention_scaling", 1.0)
         rope = Rope(frequencies.detach().float().clone(), float(scaling))
         _verify(rotary, kind, rope)
@@ -67,10 +67,10 @@ def _verify(rotary: torch.nn.Module, kind: str | None, rope: Rope) -> None:
     arguments = (torch.zeros(1), positions[None]) + ((kind,) if kind else ())
     rows = rotary(*arguments)
     if not isinstance(rows, tuple) or len(rows) != 2:
-        raise UnsupportedRope(f"{type(rotary).__name__} answers {type(rows).__name__}, not cos and sin")
+        raise UnsupportedRopeError(f"{type(rotary).__name__} answers {type(rows).__name__}, not cos and sin")
     for theirs, ours in zip(rows, rope.rows(positions), strict=True):
         if theirs.shape != ours.shape or not torch.allclose(theirs, ours, rtol=0, atol=1e-6):
-            raise UnsupportedRope(
+            raise UnsupportedRopeError(
                 f"{type(rotary).__name__} computes other rows than cos(position · inv_freq) with both halves alike"
             )
 
@@ -112,6 +112,6 @@ def _same(original, rope: Rope) -> bool:
     k = torch.linspace(-1, 3, 3 * rope.dim).cos().reshape(1, 1, 3, rope.dim)
     try:
         theirs, ours = original(q, k, cos, sin), apply_rope(q, k, cos, sin)
-    except Exception:  # noqa: BLE001 - another signature
+    except Exception:
         return False
     return all(torch.allclose(a, b, rtol=1e-6, atol=1e-6) for a, b in zip(theirs, ours, strict=True))

@@ -15,7 +15,7 @@ def wave(*shape: int, speed: float = 1.0) -> torch.Tensor:
 
 
 def mask(rows: int, columns: int, start: int = 0, window: int | None = None) -> torch.Tensor:
-    """[1, 1, rows, columns]: row j, at position ``start + j``, sees the last ``window`` (or all) columns up to its own."""
+    """[1, 1, rows, columns]: row j, at position ``start + j``, sees the last ``window`` (or all) columns up to it."""
     position = torch.arange(start, start + rows)[:, None]
     column = torch.arange(columns)[None, :]
     seen = column <= position

@@ -9,7 +9,7 @@ import torch
 
 from ._kv import KvState, cache_of
 from ._rope import GivenRotary, Rope, one_operation
-from ._structure import LayerMark, Structure, UnsupportedModel, replace_module
+from ._structure import LayerMark, Structure, UnsupportedModelError, replace_module
 
 INPUTS = ("emb", "positions", "cos", "sin", "cos_local", "sin_local", "mask", "mask_local", "pick")
 """What a skeleton is traced with; ``positions`` must stay unread."""
@@ -88,7 +88,9 @@ def ropes(by_type: dict[str | None, Rope]) -> Ropes:
     if not others:
         return Ropes(general, None, frozenset())
     if set(others) != {"sliding_attention"}:
-        raise UnsupportedModel(f"layer types {sorted(map(str, by_type))} have RoPE frequencies of more than two kinds")
+        raise UnsupportedModelError(
+            f"layer types {sorted(map(str, by_type))} have RoPE frequencies of more than two kinds"
+        )
     return Ropes(general, others["sliding_attention"], frozenset(others))
 
 
@@ -127,11 +129,13 @@ def _replacements(module, given: Given | None, rope: Rope) -> dict:
 def _mask(name: str, given: Given):
     def create(*args, **kwargs):
         if kwargs.get("or_mask_function") is not None or kwargs.get("and_mask_function") is not None:
-            raise UnsupportedModel(f"the model changes its mask ({name} with a mask function), which is not supported")
+            raise UnsupportedModelError(
+                f"the model changes its mask ({name} with a mask function), which is not supported"
+            )
         if name == "create_causal_mask":
             return given.tensors["mask"]
         if name == "create_sliding_window_causal_mask":
             return given.tensors["mask_local"]
-        raise UnsupportedModel(f"the model asks for a mask with {name}, which is not supported")
+        raise UnsupportedModelError(f"the model asks for a mask with {name}, which is not supported")
 
     return create

@@ -10,7 +10,7 @@ from transformers.cache_utils import Cache
 from ._kv import KvState, cache_of
 
 
-class UnsupportedModel(Exception):
+class UnsupportedModelError(Exception):
     """A model that cannot be made into prefill and decode functions; the message says why."""
 
 
@@ -35,13 +35,13 @@ def structure_of(model: torch.nn.Module) -> Structure:
         if isinstance(module, torch.nn.ModuleList) and len(module) == count and name.rsplit(".", 1)[-1] in _LAYERS
     ]
     if len(lists) != 1:
-        raise UnsupportedModel(f"{kind} has no single list of {count} decoder layers; lists that fit: {lists}")
+        raise UnsupportedModelError(f"{kind} has no single list of {count} decoder layers; lists that fit: {lists}")
     head = model.get_output_embeddings()
     if type(head) is not torch.nn.Linear:
-        raise UnsupportedModel(f"{kind} has {type(head).__name__} as its head; a Linear is needed")
+        raise UnsupportedModelError(f"{kind} has {type(head).__name__} as its head; a Linear is needed")
     rotary = [name for name, _ in model.named_modules() if name.rsplit(".", 1)[-1] == "rotary_emb"]
     if len(rotary) != 1:
-        raise UnsupportedModel(
+        raise UnsupportedModelError(
             f"{kind} has {len(rotary)} rotary embeddings ('rotary_emb'); models with one for all layers are supported"
         )
     return Structure(lists[0], names[id(model.get_input_embeddings())], names[id(head)], rotary[0])
@@ -93,7 +93,9 @@ class LayerMark(torch.nn.Module):
                 cache = name
             elif isinstance(value, torch.Tensor):
                 if name not in ("position_ids", "cache_position"):
-                    raise UnsupportedModel(f"layer {self.index} is given the tensor '{name}', which is not supported")
+                    raise UnsupportedModelError(
+                        f"layer {self.index} is given the tensor '{name}', which is not supported"
+                    )
             elif value is not None:
                 plain[name] = value
         self.call = LayerCall(cache, plain)
@@ -102,7 +104,10 @@ class LayerMark(torch.nn.Module):
 
 
 class LayerStep(torch.nn.Module):
-    """One decoder layer over states of one row: (hidden, cos, sin, mask, keys, values, step) to (hidden, keys, values)."""
+    """One decoder layer over states of one row.
+
+    (hidden, cos, sin, mask, keys, values, step) to (hidden, keys, values).
+    """
 
     def __init__(self, layer: torch.nn.Module, call: LayerCall, layers: int):
         super().__init__()
@@ -115,7 +120,7 @@ class LayerStep(torch.nn.Module):
             kwargs[self.call.cache] = cache_of(state, self.layers, row=0)
         result = self.layer(hidden, attention_mask=mask, position_embeddings=(cos, sin), **kwargs)
         if state.writes != 1:
-            raise UnsupportedModel(
+            raise UnsupportedModelError(
                 f"a {type(self.layer).__name__} writes its keys and values {state.writes} times; once is needed"
             )
         return (result[0] if isinstance(result, tuple) else result), state.keys, state.values

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 import torch
 
 from ..export import export_for_ane
-from ..graph import Graph, NotUniform, generalise
+from ..graph import Graph, NotUniformError, generalise
+from ..lowering.table import check
 
 SAMPLES = ({"Q": 5, "M": 11}, {"Q": 7, "M": 17})
 """Rows and columns of the two traces: primes, and large enough for two windows of ``Q`` to fit ``M``."""
@@ -15,7 +16,8 @@ class Traced:
     """A module's graph at any number of rows ``Q`` and columns ``M``.
 
     It is traced at :data:`SAMPLES` and generalised; a module whose traces differ by more than these sizes is traced
-    again for each pair it is asked for. Every trace is compared with the module.
+    again for each pair it is asked for. Every trace is compared with the module, and refused where an operation has no
+    lowering.
     """
 
     def __init__(self, module: torch.nn.Module, example: Callable[[Mapping[str, int]], tuple], tolerance: float = 1e-5):
@@ -25,7 +27,7 @@ class Traced:
         first, second = (self._trace(sizes) for sizes in SAMPLES)
         try:
             self._general: Graph | None = generalise(first, second, *SAMPLES)
-        except NotUniform:
+        except NotUniformError:
             self._general = None
         self.sample = first
 
@@ -44,5 +46,6 @@ class Traced:
 
     def _trace(self, sizes: Mapping[str, int]) -> Graph:
         exported = export_for_ane(self._module, self._example(sizes), tolerance=self._tolerance)
+        check(exported.graph)
         self.difference = max(self.difference, exported.difference)
         return exported.graph

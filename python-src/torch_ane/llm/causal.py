@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ..export import compare, weights_of
+from ..export import weights_of
 from ..graph import Graph
 from ..lowering import Context, Value, lower
 from ..lowering.context import Function, StateRef
@@ -26,7 +26,7 @@ from ._reference import reference_run
 from ._rope import check_kinds, ropes_of
 from ._samples import layer_example, skeleton_example
 from ._skeleton import INPUTS, Ropes, Skeleton, own_calls, ropes
-from ._structure import LayerStep, UnsupportedModel, replace_module, signature, structure_of
+from ._structure import LayerStep, UnsupportedModelError, signature, structure_of
 from ._trace import SAMPLES, Traced
 
 OPSET = "ios18"
@@ -73,8 +73,8 @@ class CausalLMExport:
     """One model on its way into a program.
 
     Making it prepares, traces and checks; :meth:`send_weights` and then :meth:`send_functions` feed the sinks;
-    :meth:`manifest` says what the program means to whoever runs it. Raises :class:`UnsupportedModel` for a model that
-    does not fit, and :class:`~torch_ane.export.ExportError` where a trace and the model disagree.
+    :meth:`manifest` says what the program means to whoever runs it. Raises :class:`UnsupportedModelError` for a model
+    that does not fit, and :class:`~torch_ane.export.ExportError` where a trace and the model disagree.
     """
 
     def __init__(self, model: torch.nn.Module, options: Options, progress: Progress):
@@ -109,7 +109,7 @@ class CausalLMExport:
         self._progress.done(1)
         read = self.skeleton.sample.uses()
         if "positions" in self._read(read):
-            raise UnsupportedModel(f"{self.architecture} uses positions for more than RoPE (learned embeddings?)")
+            raise UnsupportedModelError(f"{self.architecture} uses positions for more than RoPE (learned embeddings?)")
         self.inputs = [name for name in INPUTS if name != "positions" and self._is_input(name, self._read(read))]
 
         self.kinds: list[Kind] = []
@@ -181,10 +181,10 @@ class CausalLMExport:
                 self._progress.done(tensor.numel() * 4)
 
     def _roles(self) -> dict[str, str]:
-        role = {name.removeprefix("lm."): r for name, r in roles({"": self.skeleton.sample}).items()}
+        role = {name.removeprefix("lm."): r for name, r in roles(self.skeleton.sample).items()}
         for index, kind in enumerate(self.kind_of):
             prefix = f"{self.structure.layers}.{index}."
-            for name, r in roles({"": kind.traced.sample}).items():
+            for name, r in roles(kind.traced.sample).items():
                 role[prefix + name.removeprefix("layer.")] = r
         return {name: r for name, r in role.items() if not self._is_number(name)}
 
@@ -249,7 +249,7 @@ class CausalLMExport:
         sliding = "mask_local" in self.inputs
         window = getattr(config, "sliding_window", None)
         if sliding and not isinstance(window, int):
-            raise UnsupportedModel(f"{self.architecture} has sliding layers, but its sliding_window is {window!r}")
+            raise UnsupportedModelError(f"{self.architecture} has sliding layers, but its sliding_window is {window!r}")
         embedding = self.weights[self.structure.embedding + ".weight"]
         head = self.weights[self.structure.head + ".weight"]
         eos = config.eos_token_id

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from ..graph import Node
 from ..sinks import FunctionSink, Handle
 
@@ -132,7 +130,3 @@ def _key(operand):
     if isinstance(operand, Value):
         return id(operand)
     return tuple(operand) if isinstance(operand, list) else operand
-
-
-def is_float(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point

@@ -1,6 +1,6 @@
 """Matrix products and convolutions."""
 
-from .context import Context, Value
+from .context import Context
 from .table import lowers
 
 
@@ -39,6 +39,3 @@ def _pair(c: Context, value) -> list[int]:
         raise c.refusal(f"its padding is '{value}', numbers are needed")
     values = [value] if isinstance(value, int) else list(value)
     return [int(v) for v in (values * 2 if len(values) == 1 else values)]
-
-
-__all__ = ["Value"]

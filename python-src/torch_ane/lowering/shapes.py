@@ -1,8 +1,6 @@
 """Views, slices, joins: operations that move values and compute nothing."""
 
-import torch
-
-from .context import Context, Gate, Value
+from .context import Context, Value
 from .table import lowers
 
 
@@ -80,13 +78,11 @@ def slice_(c: Context, a, dim=0, start=None, end=None, step=1):
     x = c.tensor(a)
     if x.shape == c.shape:
         return x
-    if step != 1:
-        raise c.refusal(f"its step is {step}, only 1 is lowered")
     axis = x.axis(dim)
     first = max(start + x.shape[axis], 0) if start is not None and start < 0 else start or 0
-    begin, stop = [0] * x.rank, list(x.shape)
-    begin[axis], stop[axis] = first, first + c.shape[axis]
-    return c.emit("slice_by_index", c.shape, x=x, begin=begin, end=stop)
+    begin, stop, stride = [0] * x.rank, list(x.shape), [1] * x.rank
+    begin[axis], stop[axis], stride[axis] = first, first + (c.shape[axis] - 1) * step + 1, step
+    return c.emit("slice_by_index", c.shape, x=x, begin=begin, end=stop, stride=None if step == 1 else stride)
 
 
 @lowers("aten.select.int")
@@ -104,6 +100,28 @@ def select(c: Context, a, dim, index):
 def cat(c: Context, tensors, dim=0):
     values = [c.tensor(each) for each in tensors]
     return c.emit("concat", c.shape, values=values, axis=int(dim), interleave=False)
+
+
+@lowers("aten.stack.default")
+def stack(c: Context, tensors, dim=0):
+    axis = int(dim) + len(c.shape) if dim < 0 else int(dim)
+    one = (*c.shape[:axis], 1, *c.shape[axis + 1 :])
+    values = [c.emit("expand_dims", one, x=c.tensor(each), axes=[axis]) for each in tensors]
+    return c.emit("concat", c.shape, values=values, axis=axis, interleave=False)
+
+
+@lowers("aten.repeat_interleave.self_int")
+def repeat_interleave(c: Context, a, repeats, dim=None, output_size=None):
+    x = c.tensor(a)
+    if dim is None:
+        raise c.refusal("it needs an axis")
+    axis = x.axis(dim)
+    shape = (*x.shape[: axis + 1], 1, *x.shape[axis + 1 :])
+    reps = [1] * len(shape)
+    reps[axis + 1] = int(repeats)
+    apart = c.emit("expand_dims", shape, x=x, axes=[axis + 1])
+    tiled = c.emit("tile", [size * times for size, times in zip(shape, reps, strict=True)], x=apart, reps=reps)
+    return c.emit("reshape", c.shape, x=tiled, shape=list(c.shape))
 
 
 @lowers("aten.chunk.default", "aten.split.Tensor", "aten.split_with_sizes.default")
@@ -138,6 +156,3 @@ def repeat(c: Context, a, repeats):
     if len(repeats) != x.rank:
         raise c.refusal(f"it repeats {x.rank} axes as {len(repeats)}")
     return c.emit("tile", c.shape, x=x, reps=[int(each) for each in repeats])
-
-
-__all__ = ["Gate", "torch"]

@@ -1,11 +1,11 @@
 """The table of lowerings and the walk over a graph."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
 from ..graph import Graph, Ref, mapped
-from .context import Context, Gate, LoweringError, Value
+from .context import Context, LoweringError, Value
 
 TABLE: dict[str, Callable] = {}
 """Operation, by torch's name -> function of (context, *arguments of the operation)."""
@@ -32,7 +32,8 @@ def check(graph: Graph) -> None:
 def lower(context: Context, graph: Graph, inputs: Sequence, weight: Callable[[str], Value]) -> list[Value]:
     """Emits a graph's operations; answers its outputs.
 
-    ``inputs`` are the values of the graph's inputs in order; ``weight`` finds a weight by its name in the traced module.
+    ``inputs`` are the values of the graph's inputs in order; ``weight`` finds a weight by its name in the traced
+    module.
     """
     check(graph)
     values: dict[str, object] = dict(zip(graph.inputs, inputs, strict=True))
@@ -78,18 +79,7 @@ def _number(constant: torch.Tensor) -> float | int | bool:
     return constant.item()
 
 
-def roles(graphs: Mapping[str, Graph]) -> dict[str, str]:
-    """For each weight of the graphs, by the prefix of its graph and its name: ``"linear"`` or ``"other"``."""
-    found: dict[str, str] = {}
-    for prefix, graph in graphs.items():
-        matrices = {
-            node.args[1].name
-            for node in graph.nodes
-            if node.op == "aten.linear.default" and isinstance(node.args[1], Ref)
-        }
-        for placeholder, name in graph.weights.items():
-            found[prefix + name] = "linear" if placeholder in matrices else "other"
-    return found
-
-
-__all__ = ["TABLE", "Gate", "check", "gates", "lower", "lowers", "roles"]
+def roles(graph: Graph) -> dict[str, str]:
+    """What a graph does with each of its weights: ``"linear"`` for the matrix of a linear layer, else ``"other"``."""
+    matrices = {node.args[1].name for node in graph.nodes if node.op == "aten.linear.default"}
+    return {name: "linear" if placeholder in matrices else "other" for placeholder, name in graph.weights.items()}

@@ -1,0 +1,77 @@
+"""Tiny random checkpoints of the families, with weights large enough that a mistake shows."""
+
+import torch
+import transformers
+
+SMALL = {
+    "vocab_size": 97,
+    "hidden_size": 48,
+    "intermediate_size": 80,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 128,
+}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32}
+
+FAMILIES = {
+    "llama": ("Llama", {}),
+    "llama-tied-biased": ("Llama", {"tie_word_embeddings": True, "attention_bias": True, "mlp_bias": True}),
+    "llama-one-head-each": ("Llama", {"num_key_value_heads": 6}),
+    "llama-wide-heads": ("Llama", {"head_dim": 16}),
+    "llama-rope-llama3": ("Llama", {"rope_parameters": LLAMA3}),
+    "llama-rope-linear": ("Llama", {"rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}}),
+    "llama-rope-yarn": ("Llama", {"rope_parameters": YARN}),
+    "qwen2": ("Qwen2", {}),
+    "qwen2-sliding": ("Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
+    "qwen3": ("Qwen3", {"head_dim": 16}),
+    "mistral": ("Mistral", {"sliding_window": None}),
+    "mistral-sliding": ("Mistral", {"sliding_window": 5}),
+    "gemma": ("Gemma", {"head_dim": 8}),
+    "gemma2": ("Gemma2", {"head_dim": 8, "sliding_window": 4, "query_pre_attn_scalar": 12}),
+    "gemma3": (
+        "Gemma3",
+        {
+            "head_dim": 8,
+            "sliding_window": 4,
+            "query_pre_attn_scalar": 12,
+            "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+        },
+    ),
+    "phi3": ("Phi3", {"sliding_window": None, "pad_token_id": 0}),
+    "granite": (
+        "Granite",
+        {"embedding_multiplier": 12.0, "logits_scaling": 8.0, "residual_multiplier": 0.22, "attention_multiplier": 0.1},
+    ),
+    "smollm3": ("SmolLM3", {"no_rope_layers": [1, 0, 1], "pad_token_id": 0}),
+    "olmo2": ("Olmo2", {}),
+    "stablelm-partial-rope": ("StableLm", {"partial_rotary_factor": 0.5}),
+    "glm4": ("Glm4", {"head_dim": 8, "pad_token_id": 0}),
+}
+
+
+def tiny(family: str, **overrides) -> torch.nn.Module:
+    """A random model of the family, the same each time."""
+    name, values = FAMILIES[family]
+    config = "Gemma3TextConfig" if name == "Gemma3" else f"{name}Config"
+    return make(name, getattr(transformers, config)(**{**SMALL, **values, **overrides}))
+
+
+def make(name: str, config) -> torch.nn.Module:
+    torch.manual_seed(1)
+    model = getattr(transformers, f"{name}ForCausalLM")._from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+            else:
+                parameter.copy_(torch.randn_like(parameter) * (1.5 / parameter.shape[1] ** 0.5))
+    return model.requires_grad_(False)
