@@ -7,15 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.engine.EngineOptions;
+import dev.torchane.engine.LoadedFunction;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.Tensor;
+import dev.torchane.engine.jvm.JvmEngine;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,6 +103,20 @@ class BundleTest {
             assertEquals(2, bundle.program().functions().size());
             assertTrue(bundle.file("tokenizer.json").isPresent());
             assertTrue(bundle.file("chat_template.jinja").isEmpty());
+        }
+    }
+
+    @Test
+    void theJvmEngineRunsIt() {
+        try (Bundle bundle = Bundle.open(write(JSON));
+                LoadedProgram program = new JvmEngine().load(bundle, EngineOptions.defaults())) {
+            assertEquals(Set.of("prefill_16", "decode_16"), Set.copyOf(program.functions()));
+            LoadedFunction decode = program.function("decode_16");
+            Tensor x = Tensor.allocate(TensorType.of(DType.FP32, 1, 8, 2));
+            x.set(0, 1);
+            x.set(1, 10);
+            float[] y = decode.run(Map.of("emb", x), decode.newState()).get("y").toFloats();
+            assertEquals(List.of(21f, 43f, 0f), List.of(y[0], y[1], y[2]));
         }
     }
 

@@ -1,6 +1,5 @@
 package dev.torchane.engine.jvm;
 
-import dev.torchane.TorchAneException;
 import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
@@ -33,7 +32,7 @@ public final class JvmEngine implements Engine {
      */
     @Override
     public LoadedProgram load(Bundle bundle, EngineOptions options) {
-        throw new TorchAneException("bundle " + bundle.directory() + " cannot be read yet");
+        return load(bundle.program(), bundle.manifest().rowAxes(), bundle::data, options);
     }
 
     /** Loads a program whose blobs come from {@code source}; {@code rowAxes} names the row axis of inputs that have one. */
