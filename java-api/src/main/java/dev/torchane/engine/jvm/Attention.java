@@ -99,25 +99,38 @@ final class Attention {
                 query.type().axis(3)));
     }
 
-    /** Lists, for each row of a mask, how many columns are open and which: {@code [rows][1 + width]}. */
+    /**
+     * Lists, for each row of a mask, how many columns are open, whether something is added to one of them (1 or 0), and
+     * which are open: {@code [rows][2 + width]}.
+     */
     private record OpenColumns(Operand mask, int table, int rows, int width) implements Step {
         @Override
         public void run(Call call) {
-            int[] columns = call.table(table, rows * (width + 1));
+            int[] columns = call.table(table, rows * (width + 2));
             float[] values = mask.array(call);
             for (int row = 0; row < rows; row++) {
-                int to = row * (width + 1);
+                int to = row * (width + 2);
                 int from = mask.offset() + row * width;
-                int count = open(values, from, width, columns, to + 1);
+                int count = open(values, from, width, columns, to + 2);
                 if (count == 0) {
                     // A row that sees nothing has a softmax over all its columns, as the operations say.
                     for (int c = 0; c < width; c++) {
-                        columns[to + 1 + c] = c;
+                        columns[to + 2 + c] = c;
                     }
                     count = width;
                 }
                 columns[to] = count;
+                columns[to + 1] = adds(values, from, columns, to + 2, count) ? 1 : 0;
             }
+        }
+
+        private static boolean adds(float[] mask, int from, int[] columns, int at, int count) {
+            for (int i = 0; i < count; i++) {
+                if (mask[from + columns[at + i]] != 0) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private static int open(float[] mask, int from, int width, int[] columns, int to) {
@@ -164,7 +177,7 @@ final class Attention {
             Object keys = memory(key, call);
             Object values = memory(value, call);
             for (int row = first; row < Math.min(rows, first + ROWS); row++) {
-                int list = row * (width + 1);
+                int list = row * (width + 2);
                 int at = (head * rows + row) * dim;
                 call.kernels.attention(
                         query.array(call),
@@ -174,10 +187,10 @@ final class Attention {
                         key.offset() + keyHead * width * dim,
                         values,
                         value.offset() + keyHead * width * dim,
-                        mask.array(call),
+                        columns[list + 1] == 0 ? null : mask.array(call),
                         mask.offset() + row * width,
                         columns,
-                        list + 1,
+                        list + 2,
                         columns[list],
                         dim,
                         out.array(call),

@@ -33,7 +33,7 @@ interface Kernels {
 
     /** Floats of scratch memory that {@link #linear} needs. */
     default int linearScratch(Panels w) {
-        return 4 * Lanes.COUNT + 2 * Lanes.COUNT * w.inputs();
+        return 16 * Lanes.COUNT + 2 * Lanes.COUNT * w.inputs();
     }
 
     /**
@@ -43,7 +43,7 @@ interface Kernels {
      * @param q the query, {@code dim} floats from {@code qOffset}
      * @param keys {@code float[]} or fp16 {@code short[]}; column c starts at {@code keyOffset + c * dim}
      * @param values as keys
-     * @param mask added to the score of column c: {@code mask[maskOffset + c]}
+     * @param mask added to the score of column c: {@code mask[maskOffset + c]}; null adds nothing
      * @param columns the columns, {@code count} of them from {@code columnsOffset}; at least one
      * @param scratch at least {@link #attentionScratch} floats
      */
@@ -67,7 +67,7 @@ interface Kernels {
 
     /** Floats of scratch memory that {@link #attention} needs. */
     default int attentionScratch(int count, int dim) {
-        return Lanes.roundUp(count) + Lanes.COUNT * Lanes.roundUp(dim) + 2 * Lanes.roundUp(dim) + 4 * Lanes.COUNT;
+        return Lanes.roundUp(count) + 8 * Lanes.roundUp(dim) + 4 * Lanes.COUNT;
     }
 
     /** {@code out[i] = x[i] * rsqrt(mean(x^2) + epsilon) * weight[i]} over one row of {@code size}. */

@@ -38,7 +38,8 @@ final class Maths {
         if (x < EXP_MIN) {
             return 0;
         }
-        float n = Math.fma(x, LOG2E, ROUND) - ROUND;
+        float t = Math.fma(x, LOG2E, ROUND);
+        float n = t - ROUND;
         float r = Math.fma(n, -LN2_HIGH, x);
         r = Math.fma(n, -LN2_LOW, r);
         float p = Math.fma(E5, r, E4);
@@ -48,8 +49,9 @@ final class Maths {
         p = Math.fma(p, r, E0);
         p = Math.fma(p, r * r, r) + 1f;
         // In two factors, because 2^128 is no float.
-        int half = (int) n >> 1;
-        return p * Float.intBitsToFloat((half + 127) << 23) * Float.intBitsToFloat(((int) n - half + 127) << 23);
+        int whole = Float.floatToRawIntBits(t) - Float.floatToRawIntBits(ROUND);
+        int half = whole >> 1;
+        return p * Float.intBitsToFloat((half + 127) << 23) * Float.intBitsToFloat((whole - half + 127) << 23);
     }
 
     static float sigmoid(float x) {

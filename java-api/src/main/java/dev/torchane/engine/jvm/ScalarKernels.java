@@ -144,7 +144,10 @@ final class ScalarKernels implements Kernels {
             for (int d = 0; d < dim; d++) {
                 scratch[sums + d % L] = Math.fma(scratch[query + d], key[from + d], scratch[sums + d % L]);
             }
-            float score = Lanes.fold(scratch, sums) + mask[maskOffset + c];
+            float score = Lanes.foldByFour(scratch, sums);
+            if (mask != null) {
+                score += mask[maskOffset + c];
+            }
             scratch[i] = score;
             max = Math.max(max, score);
         }

@@ -1,0 +1,149 @@
+package dev.torchane.engine.jvm;
+
+import dev.torchane.engine.EngineOptions;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.RowRange;
+import dev.torchane.engine.State;
+import dev.torchane.program.DType;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.Random;
+
+/** Runs every kernel on fixed data and answers the bits of all results. */
+public final class KernelProbe {
+
+    private final Kernels kernels;
+    private final Random random = new Random(11);
+    private final ByteArrayOutputStream bits = new ByteArrayOutputStream();
+
+    private KernelProbe(Kernels kernels) {
+        this.kernels = kernels;
+    }
+
+    /** The bits of all results of one form of the kernels. */
+    public static byte[] run(boolean vector) {
+        KernelProbe probe = new KernelProbe(vector ? new VectorKernels() : new ScalarKernels());
+        probe.linear();
+        probe.attention();
+        probe.rows();
+        for (DType state : new DType[] {DType.FP32, DType.FP16}) {
+            probe.model(
+                    new TinyLlama(state),
+                    EngineOptions.defaults().withThreads(1).withVector(vector));
+        }
+        return probe.bits.toByteArray();
+    }
+
+    private float[] numbers(int size) {
+        float[] values = new float[size];
+        for (int i = 0; i < size; i++) {
+            values[i] = (float) random.nextGaussian();
+        }
+        return values;
+    }
+
+    private void record(float... values) {
+        ByteBuffer bytes = ByteBuffer.allocate(4 * values.length);
+        for (float value : values) {
+            bytes.putFloat(value);
+        }
+        bits.writeBytes(bytes.array());
+    }
+
+    private void linear() {
+        for (int outputs : new int[] {5, 16, 33, 70, 128}) {
+            int inputs = 37;
+            float[] bias = numbers(outputs + 3);
+            for (Panels panels : panels(outputs, inputs)) {
+                for (int rows : new int[] {1, 2, 3, 7, 13}) {
+                    float[] x = numbers(rows * inputs + 2);
+                    float[] out = new float[rows * (outputs + 1) + 4];
+                    float[] scratch = new float[kernels.linearScratch(panels)];
+                    int middle = panels.count() / 2;
+                    kernels.linear(x, 2, rows, panels, bias, 3, 0, middle, out, 4, outputs + 1, scratch);
+                    kernels.linear(x, 2, rows, panels, null, 0, middle, panels.count(), out, 4, outputs + 1, scratch);
+                    record(out);
+                }
+            }
+        }
+    }
+
+    private Panels[] panels(int outputs, int inputs) {
+        int size = Panels.length(outputs, inputs);
+        byte[] bytes = new byte[size];
+        random.nextBytes(bytes);
+        short[] halves = new short[size];
+        float[] floats = numbers(size);
+        for (int i = 0; i < size; i++) {
+            halves[i] = Float.floatToFloat16(floats[i] * (i % 5 == 0 ? 1e-6f : 1));
+        }
+        return new Panels[] {
+            new Panels.I8(outputs, inputs, bytes, numbers(outputs)),
+            new Panels.F16(outputs, inputs, halves),
+            new Panels.F32(outputs, inputs, floats)
+        };
+    }
+
+    private void attention() {
+        for (int dim : new int[] {8, 16, 64, 80}) {
+            int width = 70;
+            float[] keys = numbers(width * dim);
+            float[] values = numbers(width * dim);
+            short[] halfKeys = halves(keys);
+            short[] halfValues = halves(values);
+            float[] mask = numbers(width);
+            for (int count : new int[] {1, 2, 5, 16, 35, 69}) {
+                int[] columns =
+                        random.ints(0, width).distinct().limit(count).sorted().toArray();
+                float[] q = numbers(dim);
+                float[] out = new float[dim];
+                float[] scratch = new float[kernels.attentionScratch(width, dim)];
+                kernels.attention(q, 0, 0.3f, keys, 0, values, 0, mask, 0, columns, 0, count, dim, out, 0, scratch);
+                record(out);
+                kernels.attention(
+                        q, 0, 2f, halfKeys, 0, halfValues, 0, null, 0, columns, 0, count, dim, out, 0, scratch);
+                record(out);
+            }
+        }
+    }
+
+    private static short[] halves(float[] values) {
+        short[] halves = new short[values.length];
+        for (int i = 0; i < values.length; i++) {
+            halves[i] = Float.floatToFloat16(values[i]);
+        }
+        return halves;
+    }
+
+    private void rows() {
+        for (int size : new int[] {16, 48, 51, 576}) {
+            float[] x = numbers(size);
+            float[] out = new float[size];
+            kernels.rmsNorm(x, 0, numbers(size), 0, 1e-5f, size, out, 0, new float[64]);
+            record(out);
+            x[3] = 200;
+            x[4] = -200;
+            x[5] = Float.NaN;
+            x[6] = Float.POSITIVE_INFINITY;
+            x[7] = Float.NEGATIVE_INFINITY;
+            kernels.swiglu(x, 0, numbers(size), 0, size, out, 0);
+            for (float value : out) {
+                record(Float.isNaN(value) ? Float.NaN : value);
+            }
+        }
+    }
+
+    private void model(TinyLlama model, EngineOptions options) {
+        try (LoadedProgram program = model.load(options);
+                State state = program.function("prefill").newState()) {
+            float[][] tokens = TinyLlama.tokens(16);
+            record(program.function("prefill")
+                    .run(TinyLlama.inputs(tokens, 0, 16, 15), state, RowRange.ALL)
+                    .get("logits")
+                    .toFloats());
+            for (String name : new String[] {"key_cache", "value_cache"}) {
+                record(state.tensor(name).toFloats());
+            }
+        }
+    }
+}
