@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
+import java.util.zip.ZipException;
 
 /**
  * The directory of what was fetched, apart from the environments made of it: a second environment needs no network. A
@@ -96,12 +97,15 @@ final class Downloads {
         Files.createDirectories(directory.resolve(wheel.file() + ".members"));
         Path whole = directory.resolve(wheel.file());
         URI uri = isWhole(whole, wheel) ? whole.toUri() : index.locate(wheel.name(), wheel.version(), wheel.file());
-        if ("file".equals(uri.getScheme())) {
-            cut(excerpt, Path.of(uri));
-            return;
-        }
         try {
-            ranges(excerpt, uri);
+            if ("file".equals(uri.getScheme())) {
+                cut(excerpt, Path.of(uri));
+            } else {
+                ranges(excerpt, uri);
+            }
+        } catch (ZipException e) {
+            throw new VenvException(
+                    "%s is not the wheel that the lock file says: %s".formatted(shown(uri), e.getMessage()), e);
         } catch (Fetcher.RangesRefused e) {
             meter.stage("download " + wheel.file() + " whole, as its server refuses parts", wheel.size(), "bytes");
             Path fetched = fetchWhole(wheel, uri);

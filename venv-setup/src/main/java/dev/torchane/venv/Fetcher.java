@@ -20,10 +20,9 @@ final class Fetcher {
     private final Http http;
     private final Duration pause;
 
-    /** @param pause before the first repetition; doubles with each */
-    Fetcher(Http http, Duration pause) {
+    Fetcher(Http http, Patience patience) {
         this.http = http;
-        this.pause = pause;
+        this.pause = patience.pause();
     }
 
     /** The server answers a request for a part of a file with the whole file. */

@@ -21,18 +21,22 @@ final class Http implements AutoCloseable {
     private static final int REDIRECTS = 10;
 
     private final HttpClient client;
+    private final Duration silence;
 
-    private Http(HttpClient client) {
+    private Http(HttpClient client, Duration silence) {
         this.client = client;
+        this.silence = silence;
     }
 
-    static Http of(Surroundings here, PipConfig pip) {
-        return new Http(HttpClient.newBuilder()
-                .followRedirects(HttpClient.Redirect.NEVER)
-                .connectTimeout(Duration.ofSeconds(30))
-                .proxy(new Proxies(here, pip.proxy(), ProxySelector.getDefault()))
-                .sslContext(Trust.context(here, pip))
-                .build());
+    static Http of(Surroundings here, PipConfig pip, Patience patience) {
+        return new Http(
+                HttpClient.newBuilder()
+                        .followRedirects(HttpClient.Redirect.NEVER)
+                        .connectTimeout(Duration.ofSeconds(30))
+                        .proxy(new Proxies(here, pip.proxy(), ProxySelector.getDefault()))
+                        .sslContext(Trust.context(here, pip))
+                        .build(),
+                patience.silence());
     }
 
     /** A reply whose body is still to be read. */
@@ -68,7 +72,7 @@ final class Http implements AutoCloseable {
         String credentials = uri.getRawUserInfo();
         for (int hop = 0; hop <= REDIRECTS; hop++) {
             HttpRequest.Builder request = HttpRequest.newBuilder(withoutUserInfo(current))
-                    .timeout(Duration.ofSeconds(60))
+                    .timeout(silence)
                     .header("Accept", accept)
                     .header("Accept-Encoding", "identity")
                     .header("User-Agent", "torch-ane-venv");
@@ -93,7 +97,7 @@ final class Http implements AutoCloseable {
         throw new IOException(shown(uri) + " redirects more than " + REDIRECTS + " times");
     }
 
-    private static Reply reply(HttpResponse<InputStream> response) {
+    private Reply reply(HttpResponse<InputStream> response) {
         var range = response.headers().firstValue("Content-Range").orElse("");
         OptionalLong start = OptionalLong.empty();
         OptionalLong total = response.headers().firstValueAsLong("Content-Length");
@@ -103,7 +107,8 @@ final class Http implements AutoCloseable {
             total = OptionalLong.of(Long.parseLong(matcher.group(2)));
         }
         String type = response.headers().firstValue("Content-Type").orElse("");
-        return new Reply(response.uri(), response.statusCode(), type, start, total, response.body());
+        return new Reply(
+                response.uri(), response.statusCode(), type, start, total, new GuardedStream(response.body(), silence));
     }
 
     private HttpResponse<InputStream> send(HttpRequest request) throws IOException {

@@ -7,7 +7,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -39,7 +38,7 @@ final class Relock {
         Surroundings here = Surroundings.current();
         PipConfig pip = PipConfig.of(here);
         Path downloads = Files.createTempDirectory("relock");
-        try (var http = Http.of(here, pip)) {
+        try (var http = Http.of(here, pip, Patience.USUAL)) {
             var index = new PackageIndex(
                     http, pip.indexes(() -> BundledPip.defaultIndex(Relock.class.getClassLoader())), pip.findLinks());
             Lock made = new Relocking(http, index, downloads).relock(old, module.resolve("wheelhouse"));
@@ -114,7 +113,7 @@ final class Relock {
         private Lock.Excerpt excerpt(Lock.Excerpt old) throws IOException {
             Lock.Wheel wheel = old.wheel();
             URI uri = index.locate(wheel.name(), wheel.version(), wheel.file());
-            var fetcher = new Fetcher(http, Duration.ofSeconds(1));
+            var fetcher = new Fetcher(http, Patience.USUAL);
             ZipDirectory.Source source = (from, length) -> fetcher.piece(uri, from, length);
             var entries = ZipDirectory.read(source, wheel.size());
             var members = new ArrayList<Lock.Member>();

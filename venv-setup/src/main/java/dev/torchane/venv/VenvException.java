@@ -36,7 +36,8 @@ public class VenvException extends RuntimeException {
                             .formatted(fileOf(cause, where)),
                     cause);
         }
-        return new VenvException("could not write %s: %s".formatted(where, cause), cause);
+        return new VenvException(
+                "the Python environment could not be installed in %s: %s".formatted(where, cause), cause);
     }
 
     private static Object fileOf(IOException cause, Path where) {

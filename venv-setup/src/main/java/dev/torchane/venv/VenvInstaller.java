@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -38,14 +37,14 @@ public final class VenvInstaller {
     private final LockFile lockFile;
     private final House house;
     private final Supplier<String> defaultIndex;
-    private final Duration pause;
+    private final Patience patience;
 
-    VenvInstaller(Surroundings here, LockFile lockFile, House house, Supplier<String> defaultIndex, Duration pause) {
+    VenvInstaller(Surroundings here, LockFile lockFile, House house, Supplier<String> defaultIndex, Patience patience) {
         this.here = here;
         this.lockFile = lockFile;
         this.house = house;
         this.defaultIndex = defaultIndex;
-        this.pause = pause;
+        this.patience = patience;
     }
 
     /** The installer for this machine, with the lock file and wheels of this artifact. */
@@ -56,7 +55,7 @@ public final class VenvInstaller {
                 LockFile.own(),
                 House.of(here),
                 () -> BundledPip.defaultIndex(VenvInstaller.class.getClassLoader()),
-                Duration.ofSeconds(1));
+                Patience.USUAL);
     }
 
     /**
@@ -113,9 +112,9 @@ public final class VenvInstaller {
             checkSpace(lock, root);
             var pip = PipConfig.of(here);
             Path temporary = Files.createDirectory(root.resolve(".venv-" + digest));
-            try (var http = Http.of(here, pip)) {
+            try (var http = Http.of(here, pip, patience)) {
                 var index = new PackageIndex(http, pip.indexes(defaultIndex), pip.findLinks());
-                var downloads = new Downloads(root.resolve("downloads"), new Fetcher(http, pause), index, meter);
+                var downloads = new Downloads(root.resolve("downloads"), new Fetcher(http, patience), index, meter);
                 List<Path> wheels = fetch(lock, downloads, meter);
                 Venv venv = Venv.at(temporary, digest);
                 Layout.write(venv, target, PYTHON);

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.zip.ZipException;
 
 /**
  * The central directory of a zip file of which only some bytes are at hand (APPNOTE 4.3.12 and 4.3.16, without the
@@ -43,12 +44,12 @@ final class ZipDirectory {
             end--;
         }
         if (end < 0) {
-            throw new IOException("not a zip file: no end of central directory in its last " + tailSize + " bytes");
+            throw new ZipException("not a zip file: no end of central directory in its last " + tailSize + " bytes");
         }
         long size = Integer.toUnsignedLong(tail.getInt(end + 12));
         long offset = Integer.toUnsignedLong(tail.getInt(end + 16));
         if (offset + size > fileSize || size > Integer.MAX_VALUE) {
-            throw new IOException("broken zip file: its directory of %d bytes at %d does not fit into %d bytes"
+            throw new ZipException("broken zip file: its directory of %d bytes at %d does not fit into %d bytes"
                     .formatted(size, offset, fileSize));
         }
         return entries(source.read(offset, (int) size).order(ByteOrder.LITTLE_ENDIAN));
@@ -62,7 +63,7 @@ final class ZipDirectory {
             int extraSize = Short.toUnsignedInt(directory.getShort(at + 30));
             int commentSize = Short.toUnsignedInt(directory.getShort(at + 32));
             if (at + ENTRY_SIZE + nameSize > directory.limit()) {
-                throw new IOException("broken zip file: its directory is cut off");
+                throw new ZipException("broken zip file: its directory is cut off");
             }
             byte[] name = new byte[nameSize];
             directory.get(at + ENTRY_SIZE, name);
@@ -83,7 +84,7 @@ final class ZipDirectory {
     static long dataOffset(Source source, Entry entry) throws IOException {
         ByteBuffer local = source.read(entry.header, LOCAL_SIZE).order(ByteOrder.LITTLE_ENDIAN);
         if (local.getInt(0) != LOCAL_SIGNATURE) {
-            throw new IOException("broken zip file: no local header at " + entry.header);
+            throw new ZipException("broken zip file: no local header at " + entry.header);
         }
         return entry.header
                 + LOCAL_SIZE
