@@ -66,11 +66,14 @@ public final class Call {
 
     /** Integers of a constant operand, if it is one whose numbers stand in the program. */
     public Optional<List<Integer>> integers(String parameter) {
-        return literal(parameter)
-                .flatMap(literal -> literal instanceof Literal.Numbers numbers
-                        ? Optional.of(
-                                numbers.values().stream().map(Double::intValue).toList())
-                        : Optional.empty());
+        if (!(literal(parameter).orElse(null) instanceof Literal.Numbers numbers)) {
+            return Optional.empty();
+        }
+        List<Integer> values = new ArrayList<>(numbers.values().size());
+        for (double value : numbers.values()) {
+            values.add((int) value);
+        }
+        return Optional.of(values);
     }
 
     /** Integers of an operand that has to be constant. */

@@ -151,7 +151,7 @@ public final class FunctionBuilder implements Operations {
                 case Value value -> List.of(resolve(value));
                 case Literal literal -> List.of(resolve(literal));
             };
-            parameter.check(what, list, compileTime::contains);
+            parameter.check(signature.kind(), wanted, list, compileTime);
             bound.put(parameter.name(), list);
         }
         return bound;

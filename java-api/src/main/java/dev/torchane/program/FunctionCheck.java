@@ -1,6 +1,7 @@
 package dev.torchane.program;
 
 import dev.torchane.TorchAneException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -80,26 +81,27 @@ public final class FunctionCheck {
     private void infer(Operation operation) {
         Signature signature = OperationTable.signature(operation.kind());
         String name = operation.outputs().isEmpty() ? "" : operation.output().name();
-        for (String given : operation.inputs().keySet()) {
-            Parameter parameter = signature
-                    .parameter(given)
-                    .orElseThrow(() -> wrong(operation.kind() + " '" + name + "' has no parameter '" + given + "'"));
-            parameter.check(
-                    operation.kind() + " '" + name + "'", operation.inputs().get(given), compileTime::contains);
-        }
         Map<String, List<Value>> operands = new LinkedHashMap<>();
         for (Parameter parameter : signature.parameters()) {
             List<Value> values = operation.inputs().get(parameter.name());
             if (values != null) {
+                parameter.check(operation.kind(), name, values, compileTime);
                 operands.put(parameter.name(), values);
             } else if (parameter.required()) {
                 throw wrong(operation.kind() + " '" + name + "' needs '" + parameter.name() + "'");
             }
         }
+        for (String given : operation.inputs().keySet()) {
+            if (!operands.containsKey(given)) {
+                throw wrong(operation.kind() + " '" + name + "' has no parameter '" + given + "'");
+            }
+        }
         List<TensorType> types = signature.infer(
                 new Call(signature, name, operands, value -> Optional.ofNullable(literals.get(value.name()))));
-        List<TensorType> declared =
-                operation.outputs().stream().map(Value::type).toList();
+        List<TensorType> declared = new ArrayList<>();
+        for (Value result : operation.outputs()) {
+            declared.add(result.type());
+        }
         if (!types.equals(declared)) {
             throw wrong(operation.kind() + " '" + name + "' gives " + types + ", but the program declares " + declared);
         }

@@ -37,8 +37,11 @@ public sealed interface Literal extends Operand {
                 throw new IllegalArgumentException(
                         "a literal of type " + type + " needs " + type.elements() + " numbers, found " + values.size());
             }
-            DType dtype = type.dtype();
-            values = values.stream().map(value -> dtype.rounded(value)).toList();
+            Double[] rounded = new Double[values.size()];
+            for (int i = 0; i < rounded.length; i++) {
+                rounded[i] = type.dtype().rounded(values.get(i));
+            }
+            values = List.of(rounded);
         }
     }
 

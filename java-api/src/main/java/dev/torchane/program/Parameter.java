@@ -2,7 +2,7 @@ package dev.torchane.program;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
+import java.util.Set;
 
 /**
  * One parameter of a MIL operation.
@@ -36,21 +36,26 @@ public record Parameter(
     }
 
     /** Refuses operands of the wrong number or kind: states outside {@code input}, values where a constant is needed. */
-    void check(String operation, List<Value> operands, Predicate<String> isConstant) {
+    void check(String kind, String operation, List<Value> operands, Set<String> constants) {
         if (operands.isEmpty() || (operands.size() > 1 && !variadic)) {
-            throw new IllegalArgumentException(operation + " takes " + (variadic ? "at least one value" : "one value")
-                    + " for '" + name + "', found " + operands.size());
+            throw refuse(
+                    kind,
+                    operation,
+                    "takes " + (variadic ? "at least one value" : "one value") + " for",
+                    operands.size());
         }
         for (Value operand : operands) {
             if (operand.state() && !name.equals("input")) {
-                throw new IllegalArgumentException(operation + " cannot take the state '" + operand.name() + "' as '"
-                        + name + "': read it with read_state first");
+                throw refuse(kind, operation, "needs a value, read it with read_state first, as", operand);
             }
-            if (constant && !isConstant.test(operand.name())) {
-                throw new IllegalArgumentException(
-                        operation + " needs a constant as '" + name + "', found the value " + operand);
+            if (constant && !constants.contains(operand.name())) {
+                throw refuse(kind, operation, "needs a constant as", "the value " + operand);
             }
         }
+    }
+
+    private IllegalArgumentException refuse(String kind, String operation, String needs, Object found) {
+        return new IllegalArgumentException(kind + " '" + operation + "' " + needs + " '" + name + "', found " + found);
     }
 
     private static Literal literal(String text) {
