@@ -104,6 +104,42 @@ public final class VenvInstaller {
         });
     }
 
+    /**
+     * Fetches one file of the package index into {@code cacheRoot/downloads}, resuming what an earlier try left.
+     *
+     * @param name of the distribution on the index
+     * @param file name of the file there
+     * @param sha256 hexadecimal; a file with another hash is refused
+     * @param size in bytes
+     * @return the file, with that hash; it may be one of a local folder that pip is configured to look into
+     * @throws VenvException when it cannot be fetched, has another hash, or the disk refuses
+     */
+    public Path fetch(
+            Path cacheRoot,
+            String name,
+            String version,
+            String file,
+            String sha256,
+            long size,
+            InstallProgress progress) {
+        Path root = cacheRoot.toAbsolutePath().normalize();
+        var meter = new Meter(progress);
+        try {
+            Files.createDirectories(root.resolve("downloads"));
+            var pip = PipConfig.of(here);
+            try (var _ = InstallLock.acquire(
+                            root.resolve("venv.lock"), () -> meter.stage("wait for another download", 0, ""));
+                    var http = Http.of(here, pip, patience)) {
+                var index = new PackageIndex(http, pip.indexes(defaultIndex), pip.findLinks());
+                var downloads = new Downloads(root.resolve("downloads"), new Fetcher(http, patience), index, meter);
+                meter.stage("download " + file, size, "bytes");
+                return downloads.wheel(new Lock.Wheel(name, version, file, sha256, size));
+            }
+        } catch (IOException e) {
+            throw VenvException.disk(root, e);
+        }
+    }
+
     private Venv installLocked(Lock lock, Path root, Meter meter) {
         String digest = digest();
         Path target = root.resolve("venv-" + digest);

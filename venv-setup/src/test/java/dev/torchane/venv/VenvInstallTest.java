@@ -281,6 +281,17 @@ class VenvInstallTest {
     }
 
     @Test
+    void oneFileOfTheIndexIsFetchedOnce() throws IOException {
+        var wheel = other.locked();
+        for (int i = 0; i < 2; i++) {
+            Path fetched = installer()
+                    .fetch(cache(), "other", "1.0", wheel.file(), wheel.sha256(), wheel.size(), InstallProgress.none());
+            assertArrayEquals(other.bytes(), Files.readAllBytes(fetched));
+        }
+        assertEquals(1, index.requestsFor(other).size());
+    }
+
+    @Test
     void wheelsInADirectoryOfFindLinksAreUsedWithoutNetwork() throws IOException {
         index.close();
         Path links = Files.createDirectory(directory.resolve("links"));
