@@ -204,6 +204,12 @@ class Interpreter:
         assert x.dtype == y.dtype, (x.dtype, y.dtype)
         return function(x, y)
 
+    def maximum(self, x, y):
+        return torch.maximum(x, y)
+
+    def minimum(self, x, y):
+        return torch.minimum(x, y)
+
     def rsqrt(self, x, epsilon):
         return torch.rsqrt(x + epsilon)
 

@@ -43,6 +43,7 @@ def _empty_model(values: dict) -> torch.nn.Module:
             model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
     except ValueError as error:
         raise CheckpointError(f"model_type '{kind}' is no causal language model: {error}") from error
+    model.tie_weights()  # as the configuration says; making a model without initial weights skips it
     return model
 
 

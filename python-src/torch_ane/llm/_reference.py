@@ -16,6 +16,8 @@ class Reference:
     logits: torch.Tensor  # [tokens, vocab]
     layers_answer_tuples: bool
     embedding_multiplier: float
+    kv_heads: int
+    head_dim: int
 
 
 @torch.no_grad()
@@ -29,11 +31,33 @@ def reference_run(model: torch.nn.Module, tokens: int) -> Reference:
     layer = model.get_submodule(structure.layers)[0]
     hook = layer.register_forward_hook(lambda _m, _a, out: tuples.append(isinstance(out, tuple)))
     try:
-        logits = model(input_ids=ids[None], use_cache=False).logits[0]
+        out = model(input_ids=ids[None], use_cache=True)
     finally:
         hook.remove()
     embedded = embedding(ids[None])
-    return Reference(ids, embedded, logits, tuples[0], _multiplier(embedding, ids, embedded))
+    multiplier = _multiplier(embedding, ids, embedded)
+    kv_heads, head_dim = _kept(model, out)
+    return Reference(ids, embedded, out.logits[0], tuples[0], multiplier, kv_heads, head_dim)
+
+
+def _kept(model: torch.nn.Module, out) -> tuple[int, int]:
+    """Key heads and their size, as the model itself fills a cache; all layers must agree."""
+    cache = getattr(out, "cache", None) or getattr(out, "past_key_values", None)
+    layers = getattr(cache, "layers", None) or []
+    kept = {tuple(t.shape[axis] for axis in (0, 1, 3)) for layer in layers for t in _tensors(layer)}
+    if len(layers) != model.config.get_text_config().num_hidden_layers or len(kept) != 1:
+        shapes = sorted({tuple(t.shape) for layer in layers for t in _tensors(layer)})
+        raise UnsupportedModelError(
+            f"{type(model).__name__} fills {len(layers)} cache layers with shapes {shapes}; "
+            "keys and values of one shape in every layer are needed"
+        )
+    ((_, heads, size),) = kept
+    return heads, size
+
+
+def _tensors(layer) -> list[torch.Tensor]:
+    both = (getattr(layer, "keys", None), getattr(layer, "values", None))
+    return [t for t in both if isinstance(t, torch.Tensor) and t.ndim == 4]
 
 
 def _multiplier(embedding: torch.nn.Module, ids: torch.Tensor, embedded: torch.Tensor) -> float:

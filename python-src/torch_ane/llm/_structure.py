@@ -96,7 +96,7 @@ class LayerMark(torch.nn.Module):
                     raise UnsupportedModelError(
                         f"layer {self.index} is given the tensor '{name}', which is not supported"
                     )
-            elif value is not None:
+            else:
                 plain[name] = value
         self.call = LayerCall(cache, plain)
         hidden = torch.ops.torch_ane.layer(hidden_states, cos, sin, mask, self.index)

@@ -7,6 +7,7 @@ import torch
 from ..export import export_for_ane
 from ..graph import Graph, NotUniformError, generalise
 from ..lowering.table import check
+from ..sinks import Progress
 
 SAMPLES = ({"Q": 5, "M": 11}, {"Q": 7, "M": 17})
 """Rows and columns of the two traces: primes, and large enough for two windows of ``Q`` to fit ``M``."""
@@ -20,8 +21,8 @@ class Traced:
     lowering.
     """
 
-    def __init__(self, module: torch.nn.Module, example: Callable[[Mapping[str, int]], tuple], tolerance: float = 1e-5):
-        self._module, self._example, self._tolerance = module, example, tolerance
+    def __init__(self, module: torch.nn.Module, example: Callable[[Mapping[str, int]], tuple], progress: Progress):
+        self._module, self._example, self._progress = module, example, progress
         self.difference = 0.0
         self._at: dict[tuple[int, int], Graph] = {}
         first, second = (self._trace(sizes) for sizes in SAMPLES)
@@ -45,7 +46,8 @@ class Traced:
         return self._at[key]
 
     def _trace(self, sizes: Mapping[str, int]) -> Graph:
-        exported = export_for_ane(self._module, self._example(sizes), tolerance=self._tolerance)
+        exported = export_for_ane(self._module, self._example(sizes))
         check(exported.graph)
+        self._progress.done(1)
         self.difference = max(self.difference, exported.difference)
         return exported.graph

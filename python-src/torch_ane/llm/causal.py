@@ -22,7 +22,7 @@ from ..passes import prepare
 from ..sinks import ProgramSink, Progress, WeightSink
 from ._check import check_layers, check_model, check_windows
 from ._options import DECODE_Q, Options
-from ._reference import reference_run
+from ._reference import Reference, reference_run
 from ._rope import check_kinds, ropes_of
 from ._samples import layer_example, skeleton_example
 from ._skeleton import INPUTS, Ropes, Skeleton, own_calls, ropes
@@ -48,15 +48,14 @@ class Shape:
         return (self.layers if layers is None else layers, 1, self.kv_heads, columns, self.head_dim)
 
 
-def shape_of(config) -> Shape:
-    """From a text configuration."""
-    heads = config.num_attention_heads
+def shape_of(config, reference: Reference) -> Shape:
+    """From a text configuration, and what the model was seen to keep."""
     return Shape(
         hidden=config.hidden_size,
         layers=config.num_hidden_layers,
-        heads=heads,
-        kv_heads=getattr(config, "num_key_value_heads", None) or heads,
-        head_dim=getattr(config, "head_dim", None) or config.hidden_size // heads,
+        heads=config.num_attention_heads,
+        kv_heads=reference.kv_heads,
+        head_dim=reference.head_dim,
         max_position=config.max_position_embeddings,
     )
 
@@ -81,53 +80,54 @@ class CausalLMExport:
         self.options, self._progress = options, progress
         self.stages: dict[str, float] = {}
         config = model.config.get_text_config()
-        self.architecture, self.config, self.shape = type(model).__name__, config, shape_of(config)
-        self.window = options.window(self.shape.max_position)
-        self.rungs = options.rungs(self.shape.max_position)
+        self.architecture, self.config = type(model).__name__, config
         check_kinds(config)
 
         with self._stage("prepare", 0, ""):
             reference = reference_run(model, 2 * SAMPLES[0]["Q"])
-            self.embedding_multiplier = reference.embedding_multiplier
+            self.shape, self.embedding_multiplier = shape_of(config, reference), reference.embedding_multiplier
+            self.window = options.window(self.shape.max_position)
+            self.rungs = options.rungs(self.shape.max_position)
             lm = _sharing_copy(model)
             self.structure = structure_of(lm)
             self.changes = prepare(lm, options.target)
             self.ropes: Ropes = ropes(ropes_of(lm.get_submodule(self.structure.rotary)))
             self.weights = weights_of(lm)
             self.skeleton_module = Skeleton(lm, self.structure, self.ropes, reference.layers_answer_tuples)
-        with self._stage("trace", 0, "graphs"):
-            self._trace(lm)
+        signatures = [signature(layer) for layer in self.skeleton_module.layers]
+        with self._stage("trace", len(SAMPLES) * (1 + len(set(signatures))), "graphs"):
+            self._trace(lm, signatures)
         with self._stage("check", self.shape.layers, "layers"):
             self.difference = self._check(lm, reference)
 
     # ---- tracing
 
-    def _trace(self, lm: torch.nn.Module) -> None:
+    def _trace(self, lm: torch.nn.Module, signatures: list[tuple]) -> None:
         module = self.skeleton_module
         with own_calls(lm, module.given, self.ropes.all):
-            self.skeleton = Traced(module, lambda sizes: skeleton_example(self.shape, self.ropes.all.dim, **sizes))
-        self._progress.done(1)
-        read = self.skeleton.sample.uses()
-        if "positions" in self._read(read):
+            self.skeleton = Traced(module, self._skeleton_example, self._progress)
+        read = self._read(self.skeleton.sample.uses())
+        if "positions" in read:
             raise UnsupportedModelError(f"{self.architecture} uses positions for more than RoPE (learned embeddings?)")
-        self.inputs = [name for name in INPUTS if name != "positions" and self._is_input(name, self._read(read))]
+        self.inputs = [name for name in INPUTS if name != "positions" and self._is_input(name, read)]
 
-        self.kinds: list[Kind] = []
         self.kind_of: list[Kind] = []
         found: dict[tuple, Kind] = {}
         for index, layer in enumerate(module.layers):
-            key = signature(layer), repr(module.marks[index].call)
+            key = signatures[index], repr(module.marks[index].call)
             if key not in found:
                 with own_calls(layer, None, self.ropes.all):
-                    found[key] = Kind(Traced(self._step(index), self._layer_example))
-                self.kinds.append(found[key])
-                self._progress.done(1)
+                    found[key] = Kind(Traced(self._step(index), self._layer_example, self._progress))
             found[key].layers.append(index)
             self.kind_of.append(found[key])
+        self.kinds = list(found.values())
 
     def _step(self, index: int) -> LayerStep:
         module = self.skeleton_module
         return LayerStep(module.layers[index], module.marks[index].call, self.shape.layers)
+
+    def _skeleton_example(self, sizes) -> tuple:
+        return skeleton_example(self.shape, self.ropes.all.dim, **sizes)
 
     def _layer_example(self, sizes) -> tuple:
         return layer_example(self.shape, self.ropes.all, **sizes)

@@ -72,6 +72,12 @@ def neg(c: Context, a):
     return -a if not isinstance(a, Value) else c.emit("mul", c.shape, x=a, y=-1.0)
 
 
+@lowers("aten.square.default")
+def square(c: Context, a):
+    x = c.tensor(a)
+    return c.emit("mul", c.shape, x=x, y=x)
+
+
 @lowers("aten.pow.Tensor_Scalar")
 def pow_(c: Context, a, exponent):
     x = c.tensor(a)

@@ -1,0 +1,90 @@
+"""What cannot be right is refused, and the message says what and why."""
+
+import json
+
+import pytest
+import torch
+import transformers
+from conftest import export
+from models import SMALL, make, tiny
+
+from torch_ane.export import ExportError
+from torch_ane.llm import Options
+from torch_ane.llm._rope import UnsupportedRopeError
+from torch_ane.llm._structure import UnsupportedModelError
+from torch_ane.lowering import LoweringError
+
+
+def test_learned_positions():
+    config = transformers.GPT2Config(n_embd=48, n_layer=2, n_head=4, vocab_size=97, bos_token_id=0, eos_token_id=1)
+    torch.manual_seed(0)
+    model = transformers.GPT2LMHeadModel(config).eval()
+    with pytest.raises(UnsupportedModelError, match="GPT2LMHeadModel has 0 rotary embeddings"):
+        export(model)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0},
+        {
+            "rope_type": "longrope",
+            "rope_theta": 1e4,
+            "factor": 2.0,
+            "short_factor": [1.0] * 4,
+            "long_factor": [2.0] * 4,
+            "original_max_position_embeddings": 64,
+        },
+    ],
+    ids=lambda p: p["rope_type"],
+)
+def test_frequencies_that_depend_on_the_length(parameters):
+    model = tiny("llama", rope_parameters=parameters)
+    with pytest.raises(UnsupportedRopeError, match=f"'{parameters['rope_type']}' is not supported"):
+        export(model)
+
+
+def test_an_unknown_operation_is_named_with_its_module():
+    model = make("Mixtral", transformers.MixtralConfig(**SMALL))
+    with pytest.raises(LoweringError, match=r"no lowering to MIL for .*aten\.\w+.* from layer.mlp.experts \(Mixtral"):
+        export(model)
+
+
+def test_a_layer_that_only_looks_like_the_others():
+    """Same class, same attributes, same shapes: only its index makes it compute something else."""
+    model = tiny("llama")
+    layer_class = type(model.model.layers[0])
+
+    class Deceptive(layer_class):
+        def forward(self, hidden_states, **kwargs):
+            out = super().forward(hidden_states, **kwargs)
+            return out * (1 + self.self_attn.layer_idx)
+
+    for layer in model.model.layers:
+        layer.__class__ = Deceptive
+    with pytest.raises(ExportError, match="layer 1's trace differs from eager"):
+        export(model)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"maxLen": 1024}, "maxLen is 1024, but the model has 128 positions"),
+        ({"maxLen": 20}, "maxLen must be a multiple of 8"),
+        ({"precision": "bf16"}, "precision must be fp32 or fp16, found 'bf16'"),
+        ({"prefillWindow": 12}, "prefillWindow must be a multiple of 8"),
+        ({"target": "tpu"}, "no target is called 'tpu': one of cpu, gpu, ane"),
+        ({"colour": 1}, r"unknown options \['colour'\]"),
+    ],
+)
+def test_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        export(tiny("llama"), **options)
+
+
+def test_a_context_shorter_than_the_prefill_window_shrinks_the_window():
+    options = Options.from_json(json.dumps({"maxLen": 128, "prefillWindow": 256}))
+    assert options.window(8192) == 128
+    assert options.rungs(8192) == (128,)
+    assert Options().rungs(8192) == (512, 1024, 2048)
+    assert Options().rungs(1000) == (512, 1000)
