@@ -88,17 +88,16 @@ final class ImageRules {
             long size = x.axis(2 + axis);
             long stride = strides.get(axis);
             String padType = call.text("pad_type");
-            long before = pad.get(2 * axis);
             long padding = switch (padType) {
                 case "valid" -> 0;
-                case "custom" -> before + pad.get(2 * axis + 1);
+                case "custom" -> pad.get(2 * axis) + pad.get(2 * axis + 1);
                 case "same", "same_lower" ->
                     Math.max(0, stride * Math.ceilDiv(size, stride) - size + reach(axis) - stride);
                 default -> throw call.refuse("pad_type valid, custom, same or same_lower, not '" + padType + "'");
             };
             long span = size + padding - reach(axis);
             long output = Math.floorDiv(ceil ? span + stride - 1 : span, stride) + 1;
-            if (ceil && padding > 0 && (output - 1) * stride >= size + before) {
+            if (ceil && padding > 0 && 2 * (output - 1) * stride >= 2 * size + padding) {
                 output--;
             }
             if (output < 1) {

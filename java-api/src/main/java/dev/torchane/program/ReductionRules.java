@@ -89,7 +89,7 @@ final class ReductionRules {
         List<Integer> axes = call.has("axes")
                 ? call.axes("axes", x.rank())
                 : IntStream.range(0, x.rank()).boxed().toList();
-        TensorType weights = x.withShape(axes.stream().map(x::axis).toList());
+        TensorType weights = x.withShape(axes.stream().sorted().map(x::axis).toList());
         call.exactly("gamma", weights);
         call.exactly("beta", weights);
         return List.of(x);

@@ -99,6 +99,7 @@ class InferenceTest {
             f[2,3] x | f[2,3] r = softmax(x = x, axis = int32(-1))
             f[2,3,4] x | f[2,3,4] r = layer_norm(x = x, axes = i[2]([1, 2]), gamma = f[1,4]([[0,0,0,0]])) ! 'gamma' of type tensor<fp32, [3, 4]>
             f[2,2,2] x | f[2,2,2] r = layer_norm(x = x, axes = i[1]([-1]), gamma = f[2]([1, 2]), beta = f[2]([1, 2]), epsilon = fp32(1e-5))
+            f[2,2,3] x | f[2,2,3] r = layer_norm(x = x, axes = i[2]([-1, 1]), gamma = f[2,3]([[1,2,3],[4,5,6]]))
             f[1,2,4] x | f[1,2,4] r = instance_norm(x = x, gamma = f[2]([1, 2]), beta = f[2]([1, 2]))
             f[1,2,4] x | f[1,2,4] r = batch_norm(x = x, mean = f[2]([1, 2]), variance = f[2]([1, 2]))
             f[1,2,4] x | f[1,2,4] r = l2_norm(x = x)

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,6 +108,27 @@ class WeightFilesTest {
             assertThrows(IllegalStateException.class, writer::finish);
         }
         assertThrows(TorchAneException.class, () -> WeightFile.open(file()));
+    }
+
+    @Test
+    @Tag("full")
+    void filesBeyondTwoGigabytesAreWrittenAndRead() {
+        byte[] tile = new byte[1 << 26];
+        long bytes = 33L * tile.length;
+        try (WeightFileWriter writer = WeightFileWriter.create(file())) {
+            writer.append(DType.UINT8, bytes, sink -> {
+                for (int i = 0; i < 33; i++) {
+                    tile[0] = (byte) i;
+                    sink.accept(MemorySegment.ofArray(tile));
+                }
+            });
+            assertEquals(128 + bytes, writer.append(MATRIX, MemorySegment.ofArray(new float[6])));
+            writer.finish();
+        }
+        try (WeightFile weights = WeightFile.open(file())) {
+            assertEquals(32, weights.blob(64).data().get(ValueLayout.JAVA_BYTE, 32L * tile.length));
+            assertEquals(24, weights.data(128 + bytes, MATRIX).byteSize());
+        }
     }
 
     @Test
