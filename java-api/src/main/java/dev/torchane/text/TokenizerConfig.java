@@ -1,0 +1,109 @@
+package dev.torchane.text;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.torchane.TorchAneException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * What lies beside a tokenizer.json.
+ *
+ * @param bos token that begins a text
+ * @param ends tokens that end a generation, from every file that names any
+ * @param chatTemplate the model's template
+ */
+record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTemplate> chatTemplate) {
+
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
+    /** Ends of a turn; one that the chat template writes ends a generation even where no file says so. */
+    private static final List<String> TURN_ENDS =
+            List.of("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end_of_turn|>");
+
+    static TokenizerConfig read(Path directory, Vocabulary vocabulary) {
+        JsonNode tokenizer = json(directory.resolve("tokenizer_config.json"));
+        JsonNode specials = json(directory.resolve("special_tokens_map.json"));
+        Map<String, Object> named = new TreeMap<>();
+        for (JsonNode source : List.of(specials, tokenizer)) {
+            for (Map.Entry<String, JsonNode> field : source.properties()) {
+                String text = tokenText(field.getValue());
+                if (field.getKey().endsWith("_token") && !text.isEmpty()) {
+                    named.put(field.getKey(), text);
+                }
+            }
+        }
+        Optional<ChatTemplate> template = template(directory, tokenizer, named, vocabulary);
+        OptionalInt bos = vocabulary.id(named.getOrDefault("bos_token", "").toString());
+        SortedSet<Integer> ends = new TreeSet<>();
+        vocabulary.id(named.getOrDefault("eos_token", "").toString()).ifPresent(ends::add);
+        for (String file : List.of("config.json", "generation_config.json")) {
+            JsonNode eos = json(directory.resolve(file)).path("eos_token_id");
+            if (eos.isInt()) {
+                ends.add(eos.intValue());
+            }
+            eos.forEach(id -> ends.add(id.intValue()));
+        }
+        template.ifPresent(t -> TURN_ENDS.stream()
+                .filter(end -> t.source().contains(end))
+                .forEach(end -> vocabulary.id(end).ifPresent(ends::add)));
+        return new TokenizerConfig(bos, ends, template);
+    }
+
+    private static Optional<ChatTemplate> template(
+            Path directory, JsonNode tokenizer, Map<String, Object> named, Vocabulary vocabulary) {
+        Map<String, String> sources = new TreeMap<>();
+        JsonNode inConfig = tokenizer.path("chat_template");
+        if (inConfig.isTextual()) {
+            sources.put(ChatTemplate.DEFAULT, inConfig.asText());
+        }
+        inConfig.forEach(entry ->
+                sources.put(entry.path("name").asText(), entry.path("template").asText()));
+        JsonNode legacy = json(directory.resolve("chat_template.json")).path("chat_template");
+        if (legacy.isTextual()) {
+            sources.put(ChatTemplate.DEFAULT, legacy.asText());
+        }
+        Path sidecar = directory.resolve("chat_template.jinja");
+        if (Files.isRegularFile(sidecar)) {
+            sources.put(ChatTemplate.DEFAULT, text(sidecar));
+        }
+        if (sources.containsKey(ChatTemplate.DEFAULT)) {
+            return Optional.of(new ChatTemplate(sources, named));
+        }
+        boolean chatMl = vocabulary.id("<|im_start|>").isPresent()
+                && vocabulary.id("<|im_end|>").isPresent();
+        return chatMl ? Optional.of(ChatTemplate.chatMl()) : Optional.empty();
+    }
+
+    private static String tokenText(JsonNode value) {
+        return value.isObject() ? value.path("content").asText() : value.isTextual() ? value.asText() : "";
+    }
+
+    private static JsonNode json(Path file) {
+        if (!Files.isRegularFile(file)) {
+            return MAPPER.missingNode();
+        }
+        try {
+            return MAPPER.readTree(text(file));
+        } catch (JacksonException e) {
+            throw new TorchAneException(file + " is not a JSON file: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new TorchAneException(file + " cannot be read: " + e, e);
+        }
+    }
+}
