@@ -29,6 +29,17 @@ def test_prefill_and_decode_over_states_give_transformers_logits(family):
                 assert (logits - expected[stop - 1]).abs().max() <= 1e-5 * scale, (rung, start, stop)
 
 
+@pytest.mark.parametrize("target", ["gpu", "ane"])
+def test_every_target_computes_the_same(target):
+    model = tiny("gemma3")
+    program, manifest = export(model, target=target)
+    expected = logits_of(model)
+    logits = Session(program, manifest, model).feed(IDS[:16], 0)
+    assert (logits - expected[15]).abs().max() <= 1e-5 * expected.abs().max()
+    kinds = program.functions["decode_24"].kinds()
+    assert kinds.count("conv") == (3 * 7 if target == "ane" else 0)
+
+
 def test_an_fp16_program_is_close(llama_fp16):
     model, program, manifest = llama_fp16
     expected = logits_of(model)

@@ -107,6 +107,21 @@ def test_a_tensor_that_is_no_weight_is_refused():
         export_for_ane(Hidden().eval(), (torch.ones(2, 4),))
 
 
+def test_a_fake_tensor_among_the_constants_is_refused():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch_ane.export import _export, graph_of
+
+    class Scaled(torch.nn.Module):
+        def forward(self, x):
+            return x * torch.tensor(3.0)
+
+    program = _export(Scaled().eval(), (torch.ones(2, 4),))
+    with FakeTensorMode():
+        program._constants["lifted_tensor_0"] = torch.ones(())
+    with pytest.raises(ExportError, match="lifted_tensor_0 of the exported graph is a FakeTensor"):
+        graph_of(program)
+
+
 def test_a_scalar_made_in_the_forward_is_a_constant():
     class Scaled(torch.nn.Module):
         def forward(self, x):

@@ -119,6 +119,20 @@ def test_a_model_with_its_own_code_is_refused():
         load_causal_lm(json.dumps(config), Tensors({}))
 
 
+def test_a_quantised_checkpoint_is_refused():
+    _, config, _ = saved("llama")
+    config = json.dumps({**json.loads(config), "quantization_config": {"quant_method": "gptq"}})
+    with pytest.raises(CheckpointError, match=r"quantization_config \(gptq\)"):
+        load_causal_lm(config, Tensors({}))
+
+
+def test_a_configuration_that_makes_no_sense():
+    _, config, _ = saved("llama")
+    config = json.dumps({**json.loads(config), "hidden_size": "many"})
+    with pytest.raises(CheckpointError, match="config.json makes no llama configuration: .*hidden_size"):
+        load_causal_lm(config, Tensors({}))
+
+
 def test_an_encoder_is_no_causal_model():
     with pytest.raises(CheckpointError, match="model_type 'clip' is no causal language model"):
         load_causal_lm(json.dumps({"model_type": "clip"}), Tensors({}))

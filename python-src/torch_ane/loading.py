@@ -36,8 +36,13 @@ def _empty_model(values: dict) -> torch.nn.Module:
     if kind not in CONFIG_MAPPING:
         own = " (its own code, named by auto_map, is never run)" if values.get("auto_map") else ""
         raise CheckpointError(f"transformers has no model_type '{kind}'{own}: config.json cannot be used")
-    values = {key: value for key, value in values.items() if key not in ("auto_map", "quantization_config")}
-    config = AutoConfig.for_model(**values)
+    if values.get("quantization_config"):
+        method = values["quantization_config"].get("quant_method")
+        raise CheckpointError(f"config.json has a quantization_config ({method}): only unquantised tensors can be read")
+    try:
+        config = AutoConfig.for_model(**{key: value for key, value in values.items() if key != "auto_map"})
+    except Exception as error:
+        raise CheckpointError(f"config.json makes no {kind} configuration: {error}") from error
     try:
         with no_init_weights():
             model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
