@@ -14,7 +14,7 @@ public final class MilDocument {
 
     private final String source;
     private final byte[] text;
-    private final MilParser.Outline outline;
+    private final MilOutlineParser.Outline outline;
     private final Map<String, Function> functions = new HashMap<>();
 
     /**
@@ -27,7 +27,7 @@ public final class MilDocument {
     public MilDocument(String source, byte[] text) {
         this.source = source;
         this.text = text;
-        this.outline = new MilParser(new MilLexer(source, text)).outline();
+        this.outline = new MilOutlineParser(new MilLexer(source, text)).outline();
     }
 
     /** Reads the frame of a program from a string. */
@@ -61,7 +61,7 @@ public final class MilDocument {
         if (offset == null) {
             throw new IllegalArgumentException("the program has no function '" + name + "'; it has " + functionNames());
         }
-        return functions.computeIfAbsent(name, key -> new MilParser(new MilLexer(source, text)).function(offset));
+        return functions.computeIfAbsent(name, key -> new MilFunctionParser(new MilLexer(source, text)).read(offset));
     }
 
     /** The whole program. */

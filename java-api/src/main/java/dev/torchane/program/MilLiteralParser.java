@@ -4,21 +4,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Reads what stands in the parentheses behind a type: a scalar, nested lists, or {@code BLOBFILE(…)}. */
-final class MilLiteralParser {
+final class MilLiteralParser extends MilGrammar {
 
-    private final MilLexer lexer;
-    private final MilParser parser;
     private final List<Double> numbers = new ArrayList<>();
     private final List<String> texts = new ArrayList<>();
 
-    MilLiteralParser(MilLexer lexer, MilParser parser) {
-        this.lexer = lexer;
-        this.parser = parser;
+    MilLiteralParser(MilLexer lexer) {
+        super(lexer);
     }
 
     /** Reads a literal whose type was read. */
     Literal read(int offset, TensorType type) {
-        parser.punctuation('(');
+        punctuation('(');
         Literal literal;
         if (lexer.kind() == MilLexer.NAME && lexer.text().equals("BLOBFILE")) {
             literal = blob(type);
@@ -26,7 +23,7 @@ final class MilLiteralParser {
             elements(type.dtype(), type.rank());
             literal = literal(offset, type);
         }
-        parser.punctuation(')');
+        punctuation(')');
         return literal;
     }
 
@@ -56,7 +53,7 @@ final class MilLiteralParser {
             lexer.advance();
             while (lexer.kind() != ']') {
                 elements(dtype, depth - 1);
-                parser.separator(']');
+                separator(']');
             }
             lexer.advance();
             return;
@@ -105,12 +102,12 @@ final class MilLiteralParser {
                     throw lexer.expected("an element of " + dtype.mil());
                 }
                 lexer.advance();
-                parser.punctuation('(');
+                punctuation('(');
                 if (lexer.kind() == MilLexer.NAME && lexer.text().equals(word)) {
                     throw lexer.expected("an element of " + dtype.mil());
                 }
                 element(dtype);
-                parser.punctuation(')');
+                punctuation(')');
                 return true;
             }
         }
@@ -119,22 +116,22 @@ final class MilLiteralParser {
 
     private Literal blob(TensorType type) {
         lexer.advance();
-        parser.punctuation('(');
-        parser.keyword("path");
-        parser.punctuation('=');
-        parser.keyword("string");
-        parser.punctuation('(');
+        punctuation('(');
+        keyword("path");
+        punctuation('=');
+        keyword("string");
+        punctuation('(');
         if (lexer.kind() != MilLexer.STRING) {
             throw lexer.expected("the path of a weight file");
         }
         String path = lexer.string();
         lexer.advance();
-        parser.punctuation(')');
-        parser.punctuation(',');
-        parser.keyword("offset");
-        parser.punctuation('=');
-        parser.keyword("uint64");
-        parser.punctuation('(');
+        punctuation(')');
+        punctuation(',');
+        keyword("offset");
+        punctuation('=');
+        keyword("uint64");
+        punctuation('(');
         if (lexer.kind() != MilLexer.NUMBER) {
             throw lexer.expected("the offset of a blob");
         }
@@ -148,8 +145,8 @@ final class MilLiteralParser {
             throw lexer.expected("an offset of at least 0");
         }
         lexer.advance();
-        parser.punctuation(')');
-        parser.punctuation(')');
+        punctuation(')');
+        punctuation(')');
         return new Literal.Blob(type, path, offset);
     }
 }
