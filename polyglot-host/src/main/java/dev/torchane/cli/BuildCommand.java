@@ -1,0 +1,60 @@
+package dev.torchane.cli;
+
+import dev.torchane.CausalLM;
+import dev.torchane.TorchAneException;
+import dev.torchane.cache.ModelCache;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code build MODEL -o BUNDLE}. */
+@Command(name = "build", description = "Builds a model into a bundle.", mixinStandardHelpOptions = true)
+final class BuildCommand implements Runnable {
+
+    @Parameters(index = "0", paramLabel = "MODEL", description = "Hugging Face directory, GGUF file or id.")
+    private String model = "";
+
+    @Option(
+            names = {"-o", "--output"},
+            required = true,
+            paramLabel = "BUNDLE",
+            description = "Directory to make; it must not exist.")
+    private Path output = Path.of("");
+
+    @Mixin
+    private ModelOptions options = new ModelOptions();
+
+    @Override
+    public void run() {
+        if (Files.exists(output)) {
+            throw new TorchAneException(output + " exists: choose another name, or remove it first");
+        }
+        try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
+            Path bundle = CausalLM.build(
+                    CausalLM.locate(model), options.builder(progress).build());
+            ModelCache.install(output, directory -> copy(bundle, directory));
+        }
+        System.out.println(output);
+    }
+
+    private static void copy(Path from, Path to) {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Path target = to.resolve(from.relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.copy(file, target);
+                }
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

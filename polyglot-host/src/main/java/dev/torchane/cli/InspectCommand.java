@@ -1,0 +1,96 @@
+package dev.torchane.cli;
+
+import dev.torchane.program.Bundle;
+import dev.torchane.program.Function;
+import dev.torchane.program.Manifest;
+import dev.torchane.program.Operation;
+import dev.torchane.program.Program;
+import dev.torchane.program.Value;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code inspect BUNDLE}. */
+@Command(
+        name = "inspect",
+        description = "Prints a bundle's functions, inputs, states, weights by encoding and operations.",
+        mixinStandardHelpOptions = true)
+final class InspectCommand implements Runnable {
+
+    @Parameters(index = "0", paramLabel = "BUNDLE", description = "Directory of the bundle.")
+    private Path path = Path.of("");
+
+    @Override
+    public void run() {
+        try (Bundle bundle = Bundle.open(path)) {
+            print(bundle.manifest(), bundle.program(), System.out);
+        }
+    }
+
+    private static void print(Manifest manifest, Program program, PrintStream out) {
+        Manifest.Model model = manifest.model();
+        out.println(model.architecture() + ", target " + manifest.target() + ", from "
+                + manifest.source().name());
+        out.printf(
+                Locale.ROOT,
+                "  %d layers, hidden %d, %d heads (%d for keys and values) of %d, vocabulary %d, context %d%n",
+                model.layers(),
+                model.hidden(),
+                model.heads(),
+                model.kvHeads(),
+                model.headDim(),
+                model.vocab(),
+                model.maxLen());
+        out.println("  versions " + manifest.versions());
+        out.println("  options " + manifest.options());
+
+        out.println("\nfunctions");
+        for (Function function : program.functions()) {
+            out.println("  " + function.name() + ": " + function.operations().size() + " operations");
+            for (Value input : function.tensors()) {
+                out.println("    in    " + input);
+            }
+            for (Value state : function.states()) {
+                out.println("    state " + state);
+            }
+            for (Value output : function.outputs()) {
+                out.println("    out   " + output);
+            }
+        }
+
+        out.println("\nweights");
+        Map<String, long[]> byEncoding = new TreeMap<>();
+        for (Manifest.Weight weight : manifest.weights()) {
+            long[] sums = byEncoding.computeIfAbsent(weight.encoding(), encoding -> new long[2]);
+            sums[0]++;
+            sums[1] += weight.bytes();
+        }
+        byEncoding.forEach((encoding, sums) ->
+                out.printf(Locale.ROOT, "  %-8s %5d tensors %10.1f MB%n", encoding, sums[0], sums[1] / 1e6));
+
+        out.println("\noperations (all functions)");
+        program.functions().stream()
+                .flatMap(function -> function.operations().stream())
+                .collect(Collectors.groupingBy(Operation::kind, Collectors.counting()))
+                .entrySet()
+                .stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue(Comparator.reverseOrder())
+                        .thenComparing(Map.Entry.comparingByKey()))
+                .forEach(entry -> out.printf(Locale.ROOT, "  %-40s %7d%n", entry.getKey(), entry.getValue()));
+
+        out.println("\ngroups (all functions)");
+        program.functions().stream()
+                .flatMap(function -> function.operations().stream()
+                        .flatMap(operation -> operation.composite().stream())
+                        .distinct())
+                .collect(Collectors.groupingBy(
+                        group -> group.substring(0, group.indexOf('#')), TreeMap::new, Collectors.counting()))
+                .forEach((kind, count) -> out.printf(Locale.ROOT, "  %-40s %7d%n", kind, count));
+    }
+}

@@ -1,0 +1,61 @@
+package dev.torchane.cli;
+
+import dev.torchane.TorchAneException;
+import dev.torchane.venv.VenvException;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Entry point of {@code ./torch-ane}. */
+@Command(
+        name = "torch-ane",
+        description = "PyTorch models on the Apple Neural Engine, from Java.",
+        mixinStandardHelpOptions = true,
+        version = "torch-ane 0.1.0",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            DemoCommand.class,
+            RunCommand.class,
+            BuildCommand.class,
+            InspectCommand.class,
+            VenvCommand.class,
+            CommandLine.HelpCommand.class
+        },
+        footer = {
+            "",
+            "Of the script ./torch-ane itself:",
+            "  jshell [FILE...]  a JShell with the library loaded",
+            "  test [--full]     the tests"
+        })
+public final class Main {
+
+    @Option(names = "--verbose", scope = CommandLine.ScopeType.INHERIT, description = "Print stack traces of errors.")
+    private boolean verbose;
+
+    private Main() {}
+
+    /** Runs a command; exits with 0, 1 for a failure, 2 for a command line that is not understood. */
+    public static void main(String[] arguments) {
+        Main main = new Main();
+        CommandLine line = new CommandLine(main);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpAutoWidth(true);
+        line.setExecutionExceptionHandler((failure, command, parsed) -> main.report(failure, command.getErr()));
+        System.exit(line.execute(arguments));
+    }
+
+    private int report(Exception failure, PrintWriter err) {
+        boolean expected = failure instanceof TorchAneException
+                || failure instanceof VenvException
+                || failure instanceof IllegalArgumentException
+                || failure instanceof IllegalStateException;
+        err.println("torch-ane: " + (expected ? failure.getMessage() : failure.toString()));
+        if (verbose || !expected) {
+            failure.printStackTrace(err);
+        } else if (failure.getCause() != null) {
+            err.println("(--verbose shows the cause)");
+        }
+        return 1;
+    }
+}

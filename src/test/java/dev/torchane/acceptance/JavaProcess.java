@@ -1,0 +1,53 @@
+package dev.torchane.acceptance;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** A Java process with this one's class path, or a part of it. */
+record JavaProcess(int exitCode, String out, String err) {
+
+    private static final List<String> FLAGS = List.of(
+            "--add-modules=jdk.incubator.vector",
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow");
+
+    static String classPath(Predicate<String> wanted) {
+        String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return Arrays.stream(all.split(java.io.File.pathSeparator))
+                .filter(wanted)
+                .collect(Collectors.joining(java.io.File.pathSeparator));
+    }
+
+    static JavaProcess run(String classPath, List<String> flags, String mainClass, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        command.addAll(flags);
+        command.addAll(List.of("-cp", classPath, mainClass));
+        command.addAll(List.of(arguments));
+        Path out = Files.createTempFile("out", ".txt");
+        Path err = Files.createTempFile("err", ".txt");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile())
+                    .start();
+            if (!process.waitFor(10, TimeUnit.MINUTES)) {
+                process.destroyForcibly();
+                throw new AssertionError("no end after ten minutes: " + command);
+            }
+            return new JavaProcess(process.exitValue(), Files.readString(out), Files.readString(err));
+        } finally {
+            Files.deleteIfExists(out);
+            Files.deleteIfExists(err);
+        }
+    }
+}
