@@ -3,9 +3,9 @@
 import json
 
 import pytest
+
 from models import tiny
 from recorder import Recorder
-
 from torch_ane import host
 
 OPTIONS = {"maxLen": 32, "prefillWindow": 16, "ladder": [24, 512]}

@@ -1,8 +1,8 @@
 """The smallest loop over a recorded program: what Java does with it, for comparison with transformers."""
 
 import torch
-from recorder import Interpreter, Recorder
 
+from recorder import Interpreter, Recorder
 from torch_ane.llm._samples import mask, one_hot
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from conftest import export
 from generation import Session
 from models import FAMILIES, tiny

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
-from torch_ane.export import ExportError, export_for_ane
+from torch_ane.export import ExportError, _export, export_for_ane, graph_of
 from torch_ane.graph import NotUniformError, Size, generalise
 
 A, B = {"Q": 5, "M": 11}, {"Q": 7, "M": 17}
@@ -108,9 +109,6 @@ def test_a_tensor_that_is_no_weight_is_refused():
 
 
 def test_a_fake_tensor_among_the_constants_is_refused():
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch_ane.export import _export, graph_of
-
     class Scaled(torch.nn.Module):
         def forward(self, x):
             return x * torch.tensor(3.0)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 import torch
-from models import tiny
 
+from models import tiny
 from torch_ane import host
 from torch_ane.loading import CheckpointError, load_causal_lm
 

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from recorder import Interpreter, Recorder
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
+from recorder import Interpreter, Recorder
 from torch_ane.export import export_for_ane, weights_of
 from torch_ane.lowering import Context, LoweringError, Value, lower
 from torch_ane.lowering.context import Function

@@ -5,8 +5,8 @@ import importlib
 
 import pytest
 import torch
-from models import tiny
 
+from models import tiny
 from torch_ane import passes
 
 IDS = torch.tensor([[3, 50, 7, 96, 12]])

@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 import transformers
+
 from conftest import export
 from models import SMALL, make, tiny
-
 from torch_ane.export import ExportError
 from torch_ane.llm import Options
 from torch_ane.llm._rope import UnsupportedRopeError
