@@ -157,10 +157,10 @@ final class Automaton {
 
         private void step(Instruction instruction, Stack below) {
             switch (instruction) {
-                case Match match -> open.add(stack(match, 0, below));
+                case Match match -> open.add(stack(match, Stack.GO_ON, below));
                 case Branch branch -> branch.ways.forEach(way -> go(way, below));
                 case Invoke invoke ->
-                    go(invoke.rule, invoke.next == Return.RETURN ? below : stack(invoke.next, 0, below));
+                    go(invoke.rule, invoke.next == Return.RETURN ? below : stack(invoke.next, Stack.GO_ON, below));
                 case Loop loop -> iterate(loop, 0, below);
                 case Return end -> returnTo(below);
             }
@@ -169,10 +169,10 @@ final class Automaton {
         private void returnTo(Stack frame) {
             if (frame == Stack.BOTTOM) {
                 complete = true;
-            } else if (!(frame.top instanceof Loop loop)) {
+            } else if (frame.count == Stack.GO_ON) {
                 go(frame.top, frame.below);
             } else if (!fresh.contains(frame)) {
-                iterate(loop, frame.count + 1, frame.below);
+                iterate((Loop) frame.top, frame.count + 1, frame.below);
             }
         }
 

@@ -1,6 +1,8 @@
 package dev.torchane.grammar;
 
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A set of texts that a model's output is held to. Compiled once, immutable, safe for use by several threads and by any number
@@ -58,8 +60,43 @@ public final class Grammar {
         return new Grammar(Rules.single(new Node.Strings(List.copyOf(texts))));
     }
 
-    static Grammar of(Rules rules) {
-        return new Grammar(rules);
+    /**
+     * Any JSON value (RFC 8259).
+     *
+     * <p>White space is limited, so that a model cannot go on with it for ever: none around the value and before {@code ,} and
+     * {@code :}; after {@code :} at most one space; after {@code ,} and inside brackets that are not empty nothing, one space, or
+     * one line end with at most 20 spaces or tabs.
+     */
+    public static Grammar json() {
+        Map<String, Node> rules = new LinkedHashMap<>();
+        JsonText.addTo(rules);
+        return new Grammar(new Rules(JsonText.VALUE, rules, rule -> "JSON"));
+    }
+
+    /**
+     * JSON documents that are valid under a JSON schema (2020-12). Every document the grammar allows is valid; where the schema
+     * leaves choices that a model does not need, the grammar allows only some of the valid ones:
+     *
+     * <ul>
+     *   <li>properties in the order of the schema, those outside {@code properties} only behind them, and only where
+     *       {@code additionalProperties} says so or nothing is said of the object's properties at all;
+     *   <li>items beyond {@code prefixItems} only where {@code items} says so;
+     *   <li>numbers of at most 18 digits before the point, 18 behind it and two in the exponent; with bounds (of a {@code number}:
+     *       integers of at most 14 digits) no exponent, and beside an open bound at most 9 digits before the point;
+     *   <li>without {@code type}, the type that the other keywords speak of; white space as in {@link #json}.
+     * </ul>
+     *
+     * <p>Honoured: {@code type}, {@code properties}, {@code required}, {@code additionalProperties}, {@code enum}, {@code const},
+     * {@code items}, {@code prefixItems}, {@code minItems}, {@code maxItems}, {@code minLength}, {@code maxLength},
+     * {@code pattern} (the subset of {@link #regex}), {@code format} (date, time, date-time, uuid, ipv4), {@code minimum},
+     * {@code maximum}, {@code exclusiveMinimum}, {@code exclusiveMaximum}, {@code anyOf}, {@code oneOf} of branches that cannot
+     * overlap, {@code allOf} of schemas that can be merged, {@code $ref} within the document, recursive ones too. Whatever else
+     * constrains documents is refused, never ignored; annotations such as {@code title} have no effect.
+     *
+     * @throws GrammarException with the JSON pointer of what is not a schema, cannot be honoured, or that no document satisfies
+     */
+    public static Grammar jsonSchema(String schema) {
+        return new Grammar(new SchemaCompiler(schema).compile());
     }
 
     /** The state before any output. */

@@ -6,11 +6,13 @@ package dev.torchane.grammar;
  */
 final class Stack {
 
+    static final int GO_ON = -1;
+
     /** Below the root rule. Never run. */
-    static final Stack BOTTOM = new Stack(Instruction.Return.RETURN, 0, null, 0);
+    static final Stack BOTTOM = new Stack(Instruction.Return.RETURN, GO_ON, null, 0);
 
     final Instruction top;
-    /** Iterations finished, if the top is a loop whose body is running. */
+    /** Iterations finished, if the top is a loop whose body is running; {@link #GO_ON} if the top is to run next. */
     final int count;
 
     final Stack below;
