@@ -62,7 +62,7 @@ final class Names {
         return base + "_" + n;
     }
 
-    /** A readable name for a small constant, such as {@code int32s_1_3_m1} or {@code fp32_1e_m05}. */
+    /** A readable name for a small constant, such as {@code int32s_1_3_m1} or {@code fp32_1_0Em5}. */
     static String of(Literal literal) {
         String name = switch (literal) {
             case Literal.Text(String text) -> "string_" + text;
@@ -75,7 +75,7 @@ final class Names {
                     double value = values.get(i);
                     String number = value == Math.rint(value) && Math.abs(value) < 1e9
                             ? Long.toString((long) value)
-                            : Double.toString(value);
+                            : Float.toString((float) value);
                     text.append('_').append(number.replace("-", "m"));
                 }
                 yield text.append(values.size() > 6 ? "_etc" : "").toString();

@@ -88,6 +88,14 @@ class BuildingProgramsTest {
     }
 
     @Test
+    void smallConstantsHaveReadableNames() {
+        assertEquals("fp32_1_0Em5", f.constant(Literal.scalar(DType.FP32, 1e-5)).name());
+        assertEquals("int32s_1_m1", f.constant(Literal.int32s(1, -1)).name());
+        assertEquals("bool_true", f.constant(Literal.bool(true)).name());
+        assertEquals("string_fp16", f.constant(Literal.text("fp16")).name());
+    }
+
+    @Test
     void unknownOperationsParametersAndForeignValuesAreRefusedByName() {
         Value x = f.input("x", fp32(2));
         assertMessage("no MIL operation is called 'frobnicate'", () -> f.unary("frobnicate", "", x));
