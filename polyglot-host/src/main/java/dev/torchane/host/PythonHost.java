@@ -19,7 +19,7 @@ import org.graalvm.polyglot.PolyglotException;
 final class PythonHost {
 
     /** Tracing recurses deeply, and an interpreted Python frame takes several Java frames. */
-    private static final long STACK_BYTES = 512L << 20;
+    private static final long STACK_BYTES = 128L << 20;
 
     private static final Object LOCK = new Object();
     private static PythonHost running;

@@ -1,6 +1,11 @@
 package dev.torchane.host;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.build.Progress;
+import dev.torchane.cache.CacheRoot;
+import dev.torchane.venv.InstallProgress;
+import dev.torchane.venv.VenvException;
+import dev.torchane.venv.VenvInstaller;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -17,6 +22,42 @@ record PythonSettings(Path venv, Path sources) {
     PythonSettings {
         venv = venv.toAbsolutePath().normalize();
         sources = sources.toAbsolutePath().normalize();
+    }
+
+    /** Names an environment to use instead of the installed one. */
+    static final String VENV = "torchane.venv";
+
+    /**
+     * The environment that {@value #VENV} names, or the installed one, installed first if need be; and the sources of this
+     * artifact.
+     */
+    static PythonSettings locate(Progress progress) {
+        Path cache = CacheRoot.locate();
+        String named = System.getProperty(VENV);
+        Path venv = named != null ? Path.of(named) : installed(cache, progress);
+        return new PythonSettings(venv, PythonSources.directory(cache));
+    }
+
+    private static Path installed(Path cache, Progress progress) {
+        try {
+            return VenvInstaller.standard().install(cache, passingOn(progress)).home();
+        } catch (VenvException e) {
+            throw new TorchAneException("the Python environment cannot be installed: " + e.getMessage(), e);
+        }
+    }
+
+    private static InstallProgress passingOn(Progress progress) {
+        return new InstallProgress() {
+            @Override
+            public void stage(String stage, long total, String unit) {
+                progress.stage(stage, total, unit);
+            }
+
+            @Override
+            public void done(long units) {
+                progress.done(units);
+            }
+        };
     }
 
     /**

@@ -15,6 +15,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Comparator;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -30,25 +31,30 @@ final class PythonSources {
 
     private static final String ROOT = "/dev/torchane/python/";
     private static final String PACKAGE = "torch_ane";
-    private static final String MARKER = PACKAGE + "/sinks.py";
+    private static final String MARKER = PACKAGE + "/__init__.py";
 
     private PythonSources() {}
 
     /** The directory to put on Python's path: the one that is named, or the unpacked one below {@code cache}. */
     static Path directory(Path cache) {
+        return override().orElseGet(() -> unpack(cache));
+    }
+
+    /** The directory that {@value #OVERRIDE} names, if it is set. */
+    static Optional<Path> override() {
         String named = System.getProperty(OVERRIDE);
-        if (named != null) {
-            Path directory = Path.of(named);
-            if (!Files.isDirectory(directory.resolve(PACKAGE))) {
-                throw new TorchAneException(OVERRIDE + " is " + directory + ", which has no directory " + PACKAGE);
-            }
-            return directory;
+        if (named == null) {
+            return Optional.empty();
         }
-        return unpack(cache);
+        Path directory = Path.of(named);
+        if (!Files.isDirectory(directory.resolve(PACKAGE))) {
+            throw new TorchAneException(OVERRIDE + " is " + directory + ", which has no directory " + PACKAGE);
+        }
+        return Optional.of(directory);
     }
 
     static Path unpack(Path cache) {
-        SortedMap<String, byte[]> files = files();
+        SortedMap<String, byte[]> files = packaged();
         Path target = cache.resolve("python-" + digest(files));
         if (Files.isDirectory(target)) {
             return target;
@@ -86,6 +92,18 @@ final class PythonSources {
 
     /** Every Python file of the package, by its path below the directory that Python searches. */
     static SortedMap<String, byte[]> files() {
+        Optional<Path> named = override();
+        if (named.isPresent()) {
+            try {
+                return filesBelow(named.get());
+            } catch (IOException e) {
+                throw unreadable(named.get(), e);
+            }
+        }
+        return packaged();
+    }
+
+    private static SortedMap<String, byte[]> packaged() {
         URL marker = PythonSources.class.getResource(ROOT + MARKER);
         if (marker == null) {
             throw new TorchAneException(
@@ -114,6 +132,19 @@ final class PythonSources {
             }
         }
         return files;
+    }
+
+    /** Digest of the package below a directory. */
+    static String digest(Path directory) {
+        try {
+            return digest(filesBelow(directory));
+        } catch (IOException e) {
+            throw unreadable(directory, e);
+        }
+    }
+
+    private static TorchAneException unreadable(Path directory, IOException e) {
+        return new TorchAneException("the Python sources in " + directory + " cannot be read: " + e.getMessage(), e);
     }
 
     private static String digest(SortedMap<String, byte[]> files) {

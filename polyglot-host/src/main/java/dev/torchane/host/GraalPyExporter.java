@@ -1,0 +1,78 @@
+package dev.torchane.host;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.torchane.build.BuildOptions;
+import dev.torchane.build.Exporter;
+import dev.torchane.build.Progress;
+import dev.torchane.cache.CacheRoot;
+import dev.torchane.cache.SourceDigest;
+import dev.torchane.program.BundleWriter;
+import dev.torchane.weights.Checkpoint;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Builds bundles with torch and transformers inside GraalPy, in this process. */
+public final class GraalPyExporter implements Exporter {
+
+    /** For {@link java.util.ServiceLoader}. */
+    public GraalPyExporter() {}
+
+    @Override
+    public String version() {
+        return Versions.all().entrySet().stream()
+                .map(each -> each.getKey() + " " + each.getValue())
+                .collect(Collectors.joining(", "));
+    }
+
+    @Override
+    public void exportCausalLM(Path checkpoint, BuildOptions options, Path directory, Progress progress) {
+        Stages stages = new Stages(progress);
+        try (Checkpoint source = Checkpoint.open(checkpoint, Checkpoint.Access.COPY_ON_WRITE)) {
+            source.hasTiedHead();
+            CausalLmExport export = new CausalLmExport(source, options, stages);
+            PythonSettings settings = PythonSettings.locate(progress);
+            PythonHost host = stages.timed("imports", "start Python", () -> PythonHost.start(settings));
+            write(source, options, export, host, directory, stages);
+        }
+    }
+
+    private static void write(
+            Checkpoint source,
+            BuildOptions options,
+            CausalLmExport export,
+            PythonHost host,
+            Path directory,
+            Stages stages) {
+        try (BundleWriter bundle = BundleWriter.create(directory)) {
+            WeightStore weights = new WeightStore(
+                    (type, data) -> BundleWriter.blob(type, bundle.weights().append(type, data)), options);
+            CausalLmExport.Exported exported = export.run(host, weights);
+            stages.timed("write", "write the bundle", () -> {
+                bundle.program(exported.program());
+                BundleFiles.write(source, bundle, directory);
+                return null;
+            });
+            ObjectNode description = exported.description();
+            bundle.manifest(new ManifestText(options)
+                    .source(
+                            source.path().getFileName().toString(),
+                            new SourceDigest(CacheRoot.locate()).of(source.files()))
+                    .versions(versions(exported.versions()))
+                    .model(description, export.plan())
+                    .embedding(description.required("embedding"), weights)
+                    .weights(weights)
+                    .build(stages.seconds(), description.path("report"))
+                    .text());
+            bundle.finish();
+        }
+    }
+
+    private static Map<String, String> versions(ObjectNode python) {
+        Map<String, String> versions = new LinkedHashMap<>(Versions.all());
+        python.properties()
+                .forEach(each -> versions.put(each.getKey(), each.getValue().asText()));
+        return versions;
+    }
+}

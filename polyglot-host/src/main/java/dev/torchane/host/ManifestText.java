@@ -1,0 +1,97 @@
+package dev.torchane.host;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.torchane.build.BuildOptions;
+import dev.torchane.build.LadderPlan;
+import java.util.Map;
+
+/** Puts together a bundle's {@code manifest.json}, as docs/architecture.md describes it. */
+final class ManifestText {
+
+    private static final int FORMAT = 1;
+
+    private final ObjectNode manifest = new ObjectMapper().createObjectNode();
+
+    ManifestText(BuildOptions options) {
+        manifest.put("format", FORMAT);
+        manifest.put("kind", "causal-lm");
+        manifest.put("target", options.target().id());
+        ObjectNode given = manifest.putObject("options");
+        options.asText().forEach(given::put);
+    }
+
+    ManifestText source(String name, String digest) {
+        manifest.putObject("source").put("name", name).put("digest", digest);
+        return this;
+    }
+
+    ManifestText versions(Map<String, String> versions) {
+        ObjectNode node = manifest.putObject("versions");
+        versions.forEach(node::put);
+        return this;
+    }
+
+    /** Shape of the model, its position embedding, its inputs' row axes, from what Python answered. */
+    ManifestText model(ObjectNode description, LadderPlan plan) {
+        ObjectNode model = manifest.putObject("model");
+        model.setAll((ObjectNode) description.required("model"));
+        model.put("maxLen", plan.maxLen());
+        model.put("prefillWindow", plan.prefillWindow());
+        model.put("decodeWindow", BuildOptions.DECODE_WINDOW);
+        ArrayNode ladder = model.putArray("ladder");
+        plan.rungs().forEach(ladder::add);
+        manifest.set("rope", description.required("rope"));
+        manifest.set("rowAxes", description.required("rowAxes"));
+        return this;
+    }
+
+    /** The embedding table's place in the weight file. */
+    ManifestText embedding(JsonNode described, WeightStore weights) {
+        WeightStore.Stored table = weights.get(described.required("weight").asText());
+        ObjectNode node = manifest.putObject("embedding");
+        node.put("rows", table.type().axis(0));
+        node.put("columns", table.type().axis(1));
+        node.put("encoding", table.encoding().id());
+        node.put("data", table.data().offset());
+        if (table.scale().isPresent()) {
+            node.put("scale", table.scale().get().offset());
+        } else {
+            node.putNull("scale");
+        }
+        node.put("multiplier", described.path("multiplier").asDouble(1.0));
+        return this;
+    }
+
+    ManifestText weights(WeightStore weights) {
+        ArrayNode list = manifest.putArray("weights");
+        for (WeightStore.Stored weight : weights.all()) {
+            ObjectNode node = list.addObject();
+            node.put("name", weight.name());
+            ArrayNode shape = node.putArray("shape");
+            weight.type().shape().forEach(shape::add);
+            node.put("encoding", weight.encoding().id());
+            node.put("bytes", weight.bytes());
+            node.put("maxError", weight.maxError());
+        }
+        return this;
+    }
+
+    /** Seconds by stage, and what Python reports about the export. */
+    ManifestText build(Map<String, Double> stages, JsonNode report) {
+        ObjectNode build = manifest.putObject("build");
+        ObjectNode seconds = build.putObject("seconds");
+        stages.forEach((stage, value) -> seconds.put(stage, Math.round(value * 100) / 100.0));
+        if (report.has("maxDifference")) {
+            build.set("maxDifference", report.get("maxDifference"));
+        }
+        return this;
+    }
+
+    /** The text. */
+    String text() {
+        return manifest.toPrettyString() + "\n";
+    }
+}

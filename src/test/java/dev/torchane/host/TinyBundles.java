@@ -1,0 +1,161 @@
+package dev.torchane.host;
+
+import dev.torchane.build.BuildOptions;
+import dev.torchane.build.Progress;
+import dev.torchane.build.WeightEncoding;
+import dev.torchane.engine.Engine;
+import dev.torchane.engine.EngineOptions;
+import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.Numerics;
+import dev.torchane.llm.KvState;
+import dev.torchane.llm.LanguageModel;
+import dev.torchane.llm.ModelShape;
+import dev.torchane.llm.Rope;
+import dev.torchane.program.Bundle;
+import dev.torchane.program.DType;
+import dev.torchane.program.Manifest;
+import dev.torchane.weights.Checkpoint;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.graalvm.polyglot.Value;
+
+/** Builds tiny checkpoints, runs their bundles on the jvm engine, and asks torch for the same. */
+final class TinyBundles {
+
+    static final BuildOptions FP32 = BuildOptions.defaults()
+            .withWeights(WeightEncoding.FP32)
+            .withMaxLen(64)
+            .withPrefillWindow(16)
+            .withLadder(List.of(32));
+    static final BuildOptions FP16 = FP32.withPrecision(DType.FP16).withWeights(WeightEncoding.FP16);
+    static final BuildOptions INT8 = FP32.withWeights(WeightEncoding.INT8);
+
+    private TinyBundles() {}
+
+    /** Exports a checkpoint into a new directory below {@code folder}. */
+    static Path export(Path checkpoint, BuildOptions options, Path folder) {
+        return export(checkpoint, options, folder, Progress.none());
+    }
+
+    static Path export(Path checkpoint, BuildOptions options, Path folder, Progress progress) {
+        try {
+            Path bundle = Files.createTempDirectory(folder, "bundle");
+            new GraalPyExporter().exportCausalLM(checkpoint, options, bundle, progress);
+            return bundle;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Logits of the bundle after feeding each chunk of ids, one after another. */
+    static List<float[]> run(Path directory, Numerics numerics, List<int[]> chunks) {
+        try (Bundle bundle = Bundle.open(directory);
+                LoadedProgram program = Engine.named("jvm")
+                        .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
+            LanguageModel model = new LanguageModel(program, shape(bundle.manifest()), bundle.embedding()::lookup);
+            try (KvState state = model.newState()) {
+                return chunks.stream()
+                        .map(ids -> model.feed(state, ids, _ -> {}))
+                        .toList();
+            }
+        }
+    }
+
+    /** Greedy continuation by the bundle. */
+    static int[] greedy(Path directory, int[] prompt, int count) {
+        try (Bundle bundle = Bundle.open(directory);
+                LoadedProgram program = Engine.named("jvm").load(bundle, EngineOptions.defaults())) {
+            LanguageModel model = new LanguageModel(program, shape(bundle.manifest()), bundle.embedding()::lookup);
+            try (KvState state = model.newState()) {
+                int[] ids = new int[count];
+                float[] logits = model.feed(state, prompt, _ -> {});
+                for (int i = 0; i < count; i++) {
+                    ids[i] = largest(logits);
+                    logits = model.feed(state, new int[] {ids[i]}, _ -> {});
+                }
+                return ids;
+            }
+        }
+    }
+
+    /** Logits by transformers on torch after each of the prefixes. */
+    static List<float[]> eager(Path checkpoint, List<int[]> prefixes) {
+        return withEager(
+                checkpoint, eager -> prefixes.stream().map(eager::after).toList());
+    }
+
+    /** Greedy continuation by transformers on torch. */
+    static int[] eagerGreedy(Path checkpoint, int[] prompt, int count) {
+        return withEager(checkpoint, eager -> {
+            int[] ids = Arrays.copyOf(prompt, prompt.length + count);
+            for (int i = prompt.length; i < ids.length; i++) {
+                ids[i] = largest(eager.after(Arrays.copyOf(ids, i)));
+            }
+            return Arrays.copyOfRange(ids, prompt.length, ids.length);
+        });
+    }
+
+    static int largest(float[] logits) {
+        int best = 0;
+        for (int i = 1; i < logits.length; i++) {
+            best = logits[i] > logits[best] ? i : best;
+        }
+        return best;
+    }
+
+    static double difference(float[] a, float[] b) {
+        double worst = a.length == b.length ? 0 : Double.POSITIVE_INFINITY;
+        for (int i = 0; i < Math.min(a.length, b.length); i++) {
+            worst = Math.max(worst, Math.abs((double) a[i] - b[i]));
+        }
+        return worst;
+    }
+
+    private interface Eager {
+        float[] after(int[] ids);
+    }
+
+    private static <T> T withEager(Path path, java.util.function.Function<Eager, T> work) {
+        return SharedHost.get().call(python -> {
+            ExporterModule module = python.module(ExporterModule.NAME, ExporterModule.class);
+            try (Checkpoint checkpoint = Checkpoint.open(path, Checkpoint.Access.COPY_ON_WRITE);
+                    CheckpointTensors tensors = new CheckpointTensors(checkpoint)) {
+                Value model = module.load_causal_lm(checkpoint.configJson(), tensors);
+                return work.apply(ids -> {
+                    List<Integer> list = new ArrayList<>();
+                    Arrays.stream(ids).forEach(list::add);
+                    PythonTensor logits = module.eager_logits(model, list);
+                    return NativeMemory.of(logits).toArray(ValueLayout.JAVA_FLOAT);
+                });
+            }
+        });
+    }
+
+    private static ModelShape shape(Manifest manifest) {
+        Manifest.Model model = manifest.model();
+        return new ModelShape(
+                model.vocab(),
+                model.hidden(),
+                model.maxLen(),
+                model.prefillWindow(),
+                model.decodeWindow(),
+                model.ladder(),
+                model.slidingWindow(),
+                rope(manifest.rope()),
+                manifest.localRope().map(TinyBundles::rope));
+    }
+
+    private static Rope rope(Manifest.Rope rope) {
+        float[] frequencies = new float[rope.inverseFrequencies().size()];
+        for (int i = 0; i < frequencies.length; i++) {
+            frequencies[i] = rope.inverseFrequencies().get(i);
+        }
+        return new Rope(frequencies, rope.attentionScaling());
+    }
+}
