@@ -18,7 +18,7 @@ def check_layers(export, progress) -> float:
     for index, kind in enumerate(export.kind_of):
         inputs = layer_example(export.shape, export.ropes.all, **sizes, start=3)
         found = kind.traced.sample.run(inputs, export.layer_weights(index))
-        expected = export._step(index)(*inputs)
+        expected = export.step(index)(*inputs)
         worst = max(worst, compare(f"layer {index}'s trace", found, expected, LAYER_TOLERANCE))
         progress.done(1)
     return worst
@@ -30,7 +30,7 @@ def check_windows(export) -> float:
     worst = 0.0
     for kind in export.kinds:
         index = kind.layers[0]
-        step, weights = export._step(index), export.layer_weights(index)
+        step, weights = export.step(index), export.layer_weights(index)
         for columns in export.rungs:
             for rows in sorted({export.window, 8}):
                 inputs = layer_example(export.shape, export.ropes.all, rows, columns)
@@ -69,7 +69,6 @@ def _window(export, reference, start: int, rows: int, columns: int) -> list[torc
     positions = torch.arange(start, start + rows)
     cos, sin = export.ropes.all.rows(positions)
     cos_local, sin_local = (export.ropes.local or export.ropes.all).rows(positions)
-    sliding = getattr(export.config, "sliding_window", None)
     given = {
         "emb": reference.embeddings[:, start : start + rows],
         "positions": positions[None],
@@ -78,7 +77,7 @@ def _window(export, reference, start: int, rows: int, columns: int) -> list[torc
         "cos_local": cos_local,
         "sin_local": sin_local,
         "mask": mask(rows, columns, start),
-        "mask_local": mask(rows, columns, start, window=sliding),
+        "mask_local": mask(rows, columns, start, window=export.sliding_window or None),
         "pick": one_hot(rows - 1, rows),
     }
     return [given[name] for name in INPUTS]

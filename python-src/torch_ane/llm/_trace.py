@@ -23,7 +23,7 @@ class Traced:
 
     def __init__(self, module: torch.nn.Module, example: Callable[[Mapping[str, int]], tuple], progress: Progress):
         self._module, self._example, self._progress = module, example, progress
-        self.difference = 0.0
+        self.traces, self.difference = 0, 0.0
         self._at: dict[tuple[int, int], Graph] = {}
         first, second = (self._trace(sizes) for sizes in SAMPLES)
         try:
@@ -49,5 +49,6 @@ class Traced:
         exported = export_for_ane(self._module, self._example(sizes))
         check(exported.graph)
         self._progress.done(1)
+        self.traces += 1
         self.difference = max(self.difference, exported.difference)
         return exported.graph

@@ -1,0 +1,91 @@
+"""A traced model into sinks: weights once, then each function."""
+
+from ..lowering import Context, Value, lower
+from ..lowering.context import Function, StateRef
+from ..lowering.table import roles
+from ..sinks import FunctionSink, Progress, WeightSink
+from ._skeleton import INPUTS
+
+
+def total_bytes(export) -> int:
+    """What :func:`send_weights` counts to."""
+    return sum(export.weights[name].numel() * 4 for name in _names(export))
+
+
+def send_weights(export, sink: WeightSink, progress: Progress) -> None:
+    """Every weight that a graph reads, and the embedding, in fp32; one that was sent under another name is an alias."""
+    embedding, sent = export.structure.embedding + ".weight", {}
+    for name, role in _names(export).items():
+        tensor = export.weights[name].detach()
+        key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride())
+        if key in sent:
+            sink.alias(name, sent[key])
+        else:
+            sent[key] = name
+            data = tensor.float().contiguous()
+            role = "embedding" if name == embedding else role
+            sink.tensor(name, "fp32", [int(n) for n in data.shape], data.data_ptr(), data.numel() * 4, role)
+        progress.done(tensor.numel() * 4)
+
+
+def _names(export) -> dict[str, str]:
+    """The weights to send, the embedding first, with their roles."""
+    found = {export.structure.embedding + ".weight": "embedding"}
+    for name, role in roles(export.skeleton.sample).items():
+        found.setdefault(name.removeprefix("lm."), role)
+    for index, kind in enumerate(export.kind_of):
+        for name, role in roles(kind.traced.sample).items():
+            found[_layer_prefix(export, index) + name.removeprefix("layer.")] = role
+    return {name: role for name, role in found.items() if not export.is_number(name)}
+
+
+def _layer_prefix(export, index: int) -> str:
+    return f"{export.structure.layers}.{index}."
+
+
+def send_function(export, sink: FunctionSink, rows: int, columns: int, progress: Progress) -> None:
+    """The function for windows of ``rows`` over ``columns``: the skeleton, with a layer's operations at each mark."""
+    function = Function(sink, export.options.precision)
+    given = _declare(export, sink, rows, columns)
+    state = export.shape.state(columns)
+    states = [StateRef(sink.state(n, function.precision, list(state)), state) for n in ("key_cache", "value_cache")]
+
+    def weight(name: str):
+        tensor = export.weights[name]
+        if export.is_number(name):
+            return tensor.item()
+        return Value(sink.weight(name), tuple(tensor.shape))
+
+    def inline(index: int, hidden: Value, tensors) -> Value:
+        context = Context(function, prefix=f"layers_{index}_", layer=index)
+        graph, prefix = export.kind_of[index].traced.at(rows, columns), _layer_prefix(export, index)
+        inputs = [hidden, *tensors, *states, given["step"]]
+        out, _, _ = lower(context, graph, inputs, lambda name: weight(prefix + name.removeprefix("layer.")))
+        progress.done(1)
+        return out
+
+    graph = export.skeleton.at(rows, columns)
+    inputs = [given.get(name) for name in INPUTS]
+    context = Context(function, inline=inline)
+    (logits,) = lower(context, graph, inputs, lambda name: weight(name.removeprefix("lm.")))
+    sink.done({"logits": logits.handle})
+
+
+def _declare(export, sink: FunctionSink, rows: int, columns: int) -> dict[str, Value]:
+    """The function's inputs, in the order of docs/architecture.md."""
+
+    def declare(name: str, dtype: str, *shape: int) -> Value:
+        return Value(sink.input(name, dtype, list(shape)), shape)
+
+    precision, values = export.options.precision, {}
+    for name in export.inputs:
+        if name == "pick":
+            values["step"] = declare("step", "int32", 1)
+            values[name] = declare(name, precision, 1, rows)
+        elif name == "emb":
+            values[name] = declare(name, precision, 1, rows, export.shape.hidden)
+        elif name.startswith("mask"):
+            values[name] = declare(name, precision, 1, 1, rows, columns)
+        else:
+            values[name] = declare(name, precision, 1, rows, export.ropes.all.dim)
+    return values
