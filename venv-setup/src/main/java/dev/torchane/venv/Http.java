@@ -20,23 +20,34 @@ final class Http implements AutoCloseable {
 
     private static final int REDIRECTS = 10;
 
-    private final HttpClient client;
+    private final Surroundings here;
+    private final PipConfig pip;
     private final Duration silence;
+    private HttpClient client;
 
-    private Http(HttpClient client, Duration silence) {
-        this.client = client;
+    private Http(Surroundings here, PipConfig pip, Duration silence) {
+        this.here = here;
+        this.pip = pip;
         this.silence = silence;
     }
 
     static Http of(Surroundings here, PipConfig pip, Patience patience) {
-        return new Http(
-                HttpClient.newBuilder()
-                        .followRedirects(HttpClient.Redirect.NEVER)
-                        .connectTimeout(Duration.ofSeconds(30))
-                        .proxy(new Proxies(here, pip.proxy(), ProxySelector.getDefault()))
-                        .sslContext(Trust.context(here, pip))
-                        .build(),
-                patience.silence());
+        return new Http(here, pip, patience.silence());
+    }
+
+    /** Made at the first request: reading certificates takes most of a second, and a filled cache needs no network. */
+    private synchronized HttpClient client() {
+        if (client == null) {
+            var proxies = new Proxies(here, pip.proxy(), ProxySelector.getDefault());
+            HttpClient.Builder builder = HttpClient.newBuilder()
+                    .followRedirects(HttpClient.Redirect.NEVER)
+                    .connectTimeout(Duration.ofSeconds(30))
+                    .proxy(proxies)
+                    .sslContext(Trust.context(here, pip));
+            proxies.authenticator().ifPresent(builder::authenticator);
+            client = builder.build();
+        }
+        return client;
     }
 
     /** A reply whose body is still to be read. */
@@ -113,7 +124,7 @@ final class Http implements AutoCloseable {
 
     private HttpResponse<InputStream> send(HttpRequest request) throws IOException {
         try {
-            return client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+            return client().send(request, HttpResponse.BodyHandlers.ofInputStream());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new InterruptedIOException("interrupted while asking " + request.uri());
@@ -135,7 +146,9 @@ final class Http implements AutoCloseable {
     }
 
     @Override
-    public void close() {
-        client.shutdownNow();
+    public synchronized void close() {
+        if (client != null) {
+            client.shutdownNow();
+        }
     }
 }

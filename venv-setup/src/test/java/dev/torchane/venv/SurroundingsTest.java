@@ -2,11 +2,16 @@ package dev.torchane.venv;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,27 @@ class SurroundingsTest {
         assertEquals("direct", proxy(Map.of("HTTPS_PROXY", proxy, "NO_PROXY", "localhost,.example")));
         assertEquals("direct", proxy(Map.of("HTTPS_PROXY", proxy, "no_proxy", "index.example:443")));
         assertEquals("proxy.example:3128", proxy(Map.of("HTTPS_PROXY", proxy, "NO_PROXY", "dex.example")));
+    }
+
+    @Test
+    void aProxyThatAsksForAPasswordGetsTheOneOfItsAddress() throws IOException {
+        var proxy = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        String expected = "Basic " + Base64.getEncoder().encodeToString("user:secret".getBytes(StandardCharsets.UTF_8));
+        proxy.createContext("/", exchange -> {
+            boolean known = expected.equals(exchange.getRequestHeaders().getFirst("Proxy-Authorization"));
+            exchange.getResponseHeaders().set("Proxy-Authenticate", "Basic realm=\"x\"");
+            exchange.sendResponseHeaders(known ? 200 : 407, -1);
+            exchange.close();
+        });
+        proxy.start();
+        String address = "http://user:secret@127.0.0.1:" + proxy.getAddress().getPort();
+        var here = here("Linux", Map.of("HTTP_PROXY", address, "PIP_CONFIG_FILE", "/dev/null"));
+        try (var http = Http.of(here, PipConfig.of(here), Patience.USUAL);
+                var reply = http.get(URI.create("http://index.example/simple/"), "*/*")) {
+            assertEquals(200, reply.status());
+        } finally {
+            proxy.stop(0);
+        }
     }
 
     private static String proxy(Map<String, String> environment) {
