@@ -25,12 +25,4 @@ record Surroundings(Map<String, String> environment, Path userHome, Platform pla
     boolean isMac() {
         return platform.tag().startsWith("macosx");
     }
-
-    /** {@code TORCH_ANE_CACHE}, or where this system's users keep caches. */
-    Path cacheRoot() {
-        Path usual = isMac()
-                ? userHome.resolve("Library").resolve("Caches").resolve("torch-ane")
-                : userHome.resolve(".cache").resolve("torch-ane");
-        return variable("TORCH_ANE_CACHE").map(Path::of).orElse(usual).toAbsolutePath();
-    }
 }

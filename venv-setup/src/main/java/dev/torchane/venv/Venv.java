@@ -1,7 +1,6 @@
 package dev.torchane.venv;
 
 import java.nio.file.Path;
-import java.util.Map;
 
 /**
  * An installed GraalPy environment.
@@ -20,17 +19,5 @@ public record Venv(Path home, Path executable, Path sitePackages, String digest)
                 home.resolve("bin").resolve("python"),
                 home.resolve("lib").resolve("python3.12").resolve("site-packages"),
                 digest);
-    }
-
-    /**
-     * The GraalPy context options that make an embedded context use this environment: where it is, that {@code site}
-     * is imported (it puts the packages on {@code sys.path}), and that compiled modules are kept beside their sources
-     * for the next start (off by default in GraalPy).
-     */
-    public Map<String, String> contextOptions() {
-        return Map.of(
-                "python.Executable", executable.toString(),
-                "python.ForceImportSite", "true",
-                "python.DontWriteBytecodeFlag", "false");
     }
 }

@@ -58,14 +58,6 @@ public final class VenvInstaller {
                 Patience.USUAL);
     }
 
-    /**
-     * Where environments and downloads are kept: {@code TORCH_ANE_CACHE}, else {@code ~/Library/Caches/torch-ane} on
-     * macOS and {@code ~/.cache/torch-ane} elsewhere.
-     */
-    public static Path defaultCacheRoot() {
-        return Surroundings.current().cacheRoot();
-    }
-
     /** The version of every package of the environment by its name, {@code torch → 2.6.0} among them. */
     public SortedMap<String, String> versions() {
         return lockFile.parsed().versions(here.platform());

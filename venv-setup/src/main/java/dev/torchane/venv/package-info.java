@@ -4,8 +4,10 @@
  * takes part.
  *
  * <pre>{@code
- * Venv venv = VenvInstaller.standard().install(VenvInstaller.defaultCacheRoot(), InstallProgress.none());
- * Context context = Context.newBuilder("python").options(venv.contextOptions())....build();
+ * Venv venv = VenvInstaller.standard().install(cacheRoot, InstallProgress.none());
+ * Context.newBuilder("python").option("python.Executable", venv.executable().toString())
+ *         .option("python.PythonPath", venv.sitePackages().toString())
+ *         .option("python.DontWriteBytecodeFlag", "false") // compiled modules are kept for the next start
  * }</pre>
  *
  * An up-to-date environment is recognised in milliseconds, so {@code install} may be called on every start.

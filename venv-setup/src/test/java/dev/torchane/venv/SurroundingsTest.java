@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What the machine is, where its caches lie, and through which proxy it speaks. */
+/** What the machine is, and through which proxy it speaks. */
 class SurroundingsTest {
 
     private static final URI SECURE = URI.create("https://index.example/simple/");
@@ -34,17 +34,6 @@ class SurroundingsTest {
                 "linux_x86_64",
                 Platform.ofWheel("a-1-graalpy312-graalpy250_312_native-linux_x86_64.whl")
                         .tag());
-    }
-
-    @Test
-    void cachesLieWhereTheSystemsUsersKeepThem() {
-        assertEquals(
-                Path.of("/home/a/.cache/torch-ane"), here("Linux", Map.of()).cacheRoot());
-        assertEquals(
-                Path.of("/home/a/Library/Caches/torch-ane"),
-                here("Mac OS X", Map.of()).cacheRoot());
-        assertEquals(
-                Path.of("/x"), here("Linux", Map.of("TORCH_ANE_CACHE", "/x")).cacheRoot());
     }
 
     @Test

@@ -97,7 +97,7 @@ class VenvInstallTest {
         assertTrue(Files.isExecutable(venv.executable()));
         assertTrue(Files.readString(venv.home().resolve("pyvenv.cfg"))
                 .contains("home = " + venv.home().resolve("bin")));
-        assertEquals(venv.executable().toString(), venv.contextOptions().get("python.Executable"));
+        assertEquals(venv.home().resolve("bin/python"), venv.executable());
         assertEquals(List.of("downloads", "venv-" + venv.digest(), "venv.lock"), names(cache()));
     }
 
