@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -80,6 +81,44 @@ final class Automaton {
         }
         followers[byteClass] = follower;
         return follower;
+    }
+
+    /**
+     * A state that allows the same next {@code bytes} bytes: counts of loops that these cannot bring to a limit are made equal, so
+     * that a mask serves many places within a long repetition.
+     */
+    synchronized GrammarState withinReach(GrammarState state, int bytes) {
+        Map<Stack, Stack> known = new HashMap<>();
+        Set<Stack> open = new LinkedHashSet<>();
+        for (Stack stack : state.stacks()) {
+            open.add(withinReach(stack, bytes, known));
+        }
+        return state(open, state.isComplete());
+    }
+
+    private Stack withinReach(Stack stack, int bytes, Map<Stack, Stack> known) {
+        ArrayDeque<Stack> frames = new ArrayDeque<>();
+        Stack below = stack;
+        while (below != Stack.BOTTOM && !known.containsKey(below)) {
+            frames.push(below);
+            below = below.below;
+        }
+        Stack rebuilt = below == Stack.BOTTOM ? below : known.get(below);
+        for (Stack frame : frames) {
+            rebuilt = stack(frame.top, countWithinReach(frame, bytes), rebuilt);
+            known.put(frame, rebuilt);
+        }
+        return rebuilt;
+    }
+
+    /** Each iteration that counts consumes at least one byte. */
+    private static int countWithinReach(Stack frame, int bytes) {
+        if (frame.count == Stack.GO_ON || !(frame.top instanceof Loop loop)) {
+            return frame.count;
+        }
+        boolean farFromMin = loop.min - frame.count > bytes;
+        boolean farFromMax = frame.count >= loop.min && loop.max - frame.count > bytes;
+        return farFromMin ? 0 : farFromMax ? loop.min : frame.count;
     }
 
     private Stack stack(Instruction top, int count, Stack below) {

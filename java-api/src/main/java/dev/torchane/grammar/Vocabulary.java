@@ -112,6 +112,11 @@ public final class Vocabulary {
         return eos.contains(id);
     }
 
+    /** Bytes of the longest token that is not special. */
+    int longest() {
+        return maxDepth;
+    }
+
     Set<Integer> eos() {
         return eos;
     }

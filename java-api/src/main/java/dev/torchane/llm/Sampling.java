@@ -268,9 +268,17 @@ public record Sampling(
 
     /** A sampler for one generation. */
     public Sampler newSampler() {
+        return newSampler(List.of());
+    }
+
+    /**
+     * A sampler for one generation with steps that run before all others: those that exclude what must not come, such as a
+     * grammar, so that top-k and its like choose among the tokens that are left.
+     */
+    public Sampler newSampler(List<LogitsStep> first) {
         RandomGenerator random = RandomGeneratorFactory.of("Xoshiro256PlusPlus")
                 .create(seed.orElseGet(() -> new java.security.SecureRandom().nextLong()));
-        List<LogitsStep> steps = new ArrayList<>();
+        List<LogitsStep> steps = new ArrayList<>(first);
         if (!bias.isEmpty()) {
             steps.add(LogitsSteps.bias(bias));
         }

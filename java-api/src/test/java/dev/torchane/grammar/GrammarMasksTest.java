@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.llm.LogitsStep;
+import dev.torchane.llm.Sampler;
+import dev.torchane.llm.Sampling;
 import dev.torchane.llm.TokenHistory;
 import java.io.ByteArrayOutputStream;
 import java.lang.management.ManagementFactory;
@@ -65,7 +67,11 @@ class GrammarMasksTest {
                 Grammar.gbnf("root ::= \"(\" root* \")\" | \"[\" [ab]{1,3} \"]\""),
                 Grammar.gbnf("root ::= (\"é\" | \"中\"{2,4} | [^a-z\\x00-\\x40])* \"0\"?"),
                 Grammar.regex("\\{(\"[^\"\\\\]{0,5}\":\\s?\\d+,?)+\\}"),
-                Grammar.choice(List.of("ab01", "ab", "中中", "中é")));
+                Grammar.choice(List.of("ab01", "ab", "中中", "中é")),
+                Grammar.gbnf("root ::= (\"[\" ([ab01]{2,60} \",\"){0,40} \"]\"){30,50} | ([ab]{40} \"é\"?)*"),
+                Grammar.json(),
+                Grammar.jsonSchema("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"maxLength\":40},"
+                        + "\"b1\":{\"type\":\"number\"}},\"additionalProperties\":{\"type\":\"array\"}}"));
         for (Grammar grammar : grammars) {
             GrammarMasks masks = new GrammarMasks(grammar, vocabulary);
             for (int run = 0; run < 20; run++) {
@@ -82,6 +88,22 @@ class GrammarMasksTest {
                 }
             }
         }
+    }
+
+    @Test
+    void long_repetitions_share_masks_where_no_token_reaches_their_limits() {
+        Vocabulary vocabulary = Texts.vocabulary("a", "aa", "aaa", "b", "c");
+        Grammar grammar = Grammar.gbnf("root ::= \"c\" [ab]{100,1000} \"c\"");
+        GrammarMasks masks = new GrammarMasks(grammar, vocabulary);
+        GrammarState state = grammar.start().accept((byte) 'c');
+        for (int count = 0; count < 1000; count++) {
+            boolean end = count >= 100;
+            long expected = (count <= 997 ? 0b111 : count == 998 ? 0b011 : 0b001) | 0b01000 | (end ? 0b10000 : 0);
+            assertArrayEquals(new long[] {expected}, masks.allowed(state), "after " + count);
+            state = state.accept((byte) 'b');
+        }
+        assertArrayEquals(new long[] {0b10000}, masks.allowed(state));
+        assertTrue(masks.computed() < 12, masks.computed() + " walks");
     }
 
     private static int[] ids(long[] mask, int without) {
@@ -161,6 +183,13 @@ class GrammarMasksTest {
     }
 
     @Test
+    void a_grammar_before_the_chain_leaves_top_k_something_to_choose() {
+        GrammarMasks masks = new GrammarMasks(Grammar.choice(List.of("c")), Texts.vocabulary("a", "b", "c"));
+        Sampler sampler = Sampling.temperature(1).withTopK(1).newSampler(List.of(masks.newStep()));
+        assertEquals(2, sampler.sample(new float[] {9, 8, 1, 7}, new Tokens()));
+    }
+
+    @Test
     void misuse_is_told() {
         GrammarMasks masks = new GrammarMasks(Grammar.choice(List.of("ab")), Texts.vocabulary("a", "b"));
         Tokens wrong = new Tokens();
@@ -188,22 +217,22 @@ class GrammarMasksTest {
             tokens[id] = bytes.toByteArray();
         }
         Vocabulary vocabulary = Vocabulary.of(tokens, Set.of(), Set.of(0));
-        Grammar grammar = Grammar.gbnf("root ::= \"\\\"\" [^\"]{0,1000} \"\\\"\"");
+        Grammar grammar = Grammar.gbnf("root ::= \"[\" root \"]\" | \"\\\"\" [^\"]* \"\\\"\"");
         GrammarMasks masks = new GrammarMasks(grammar, vocabulary);
-        GrammarState state = grammar.start().accept(Texts.utf8("\""));
         ThreadMXBean cpu = ManagementFactory.getThreadMXBean();
         long[] nanos = new long[60];
         for (int i = 0; i < nanos.length; i++) {
+            GrammarState state = grammar.start().accept(Texts.utf8("[".repeat(i) + "\""));
             long start = cpu.getCurrentThreadCpuTime();
             masks.mask(state);
             nanos[i] = cpu.getCurrentThreadCpuTime() - start;
-            state = state.accept(Texts.utf8("abc"));
         }
         java.util.Arrays.sort(nanos);
         double median = nanos[nanos.length / 2] / 1e6;
         System.out.printf(
-                "grammar mask, 50,000 tokens, counted string: median %.2f ms, worst %.2f ms%n",
+                "grammar mask, 50,000 tokens, string at a new depth: median %.2f ms, worst %.2f ms%n",
                 median, nanos[nanos.length - 1] / 1e6);
+        assertEquals(nanos.length, masks.computed());
         assertTrue(median < 50, "median " + median + " ms");
     }
 }
