@@ -32,6 +32,8 @@ public final class JvmEngine implements Engine {
      */
     @Override
     public LoadedProgram load(Bundle bundle, EngineOptions options) {
+        // Kernels warm up while the program is read.
+        KernelChoice.kernels(options);
         return load(bundle.program(), bundle.manifest().rowAxes(), bundle::data, options);
     }
 

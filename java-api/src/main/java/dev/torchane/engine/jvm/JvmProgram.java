@@ -4,6 +4,7 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.Numerics;
+import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.Operation;
 import dev.torchane.program.Program;
@@ -61,6 +62,14 @@ final class JvmProgram implements LoadedProgram {
             }
         }
         linear.parallelStream().forEach(store::panels);
+        if (kernels instanceof WarmKernels warm) {
+            linear.forEach(ref -> warm.expect(store.panels(ref)));
+            if (program.functions().stream()
+                    .flatMap(function -> function.states().stream())
+                    .anyMatch(state -> state.type().dtype() == DType.FP16)) {
+                warm.expectHalfStates();
+            }
+        }
     }
 
     private static Map<String, WeightRef> weights(Function function) {

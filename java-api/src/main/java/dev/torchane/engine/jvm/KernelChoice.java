@@ -19,6 +19,6 @@ final class KernelChoice {
                             "the jvm engine runs on plain Java kernels; it is several times faster with"
                                     + " --add-modules jdk.incubator.vector");
         }
-        return options.vector() && VECTOR ? new VectorKernels() : new ScalarKernels();
+        return options.vector() && VECTOR ? WarmKernels.instance() : new ScalarKernels();
     }
 }

@@ -27,7 +27,6 @@ final class ScalarKernels implements Kernels {
             }
             int lanes = Math.min(L, w.outputs() - panel * L);
             for (int row = 0; row < rows; row++) {
-                java.util.Arrays.fill(scratch, 0, L, 0f);
                 int from = xOffset + row * inputs;
                 if (expand) {
                     dot(x, from, scratch, 4 * L, inputs, scratch);
@@ -82,33 +81,168 @@ final class ScalarKernels implements Kernels {
     }
 
     private static void dot(float[] x, int from, float[] w, int panel, int inputs, float[] sums) {
+        float s0 = 0;
+        float s1 = 0;
+        float s2 = 0;
+        float s3 = 0;
+        float s4 = 0;
+        float s5 = 0;
+        float s6 = 0;
+        float s7 = 0;
+        float s8 = 0;
+        float s9 = 0;
+        float s10 = 0;
+        float s11 = 0;
+        float s12 = 0;
+        float s13 = 0;
+        float s14 = 0;
+        float s15 = 0;
         for (int k = 0; k < inputs; k++) {
             float value = x[from + k];
             int at = panel + k * L;
-            for (int lane = 0; lane < L; lane++) {
-                sums[lane] = Math.fma(value, w[at + lane], sums[lane]);
-            }
+            s0 = Math.fma(value, w[at], s0);
+            s1 = Math.fma(value, w[at + 1], s1);
+            s2 = Math.fma(value, w[at + 2], s2);
+            s3 = Math.fma(value, w[at + 3], s3);
+            s4 = Math.fma(value, w[at + 4], s4);
+            s5 = Math.fma(value, w[at + 5], s5);
+            s6 = Math.fma(value, w[at + 6], s6);
+            s7 = Math.fma(value, w[at + 7], s7);
+            s8 = Math.fma(value, w[at + 8], s8);
+            s9 = Math.fma(value, w[at + 9], s9);
+            s10 = Math.fma(value, w[at + 10], s10);
+            s11 = Math.fma(value, w[at + 11], s11);
+            s12 = Math.fma(value, w[at + 12], s12);
+            s13 = Math.fma(value, w[at + 13], s13);
+            s14 = Math.fma(value, w[at + 14], s14);
+            s15 = Math.fma(value, w[at + 15], s15);
         }
+        sums[0] = s0;
+        sums[1] = s1;
+        sums[2] = s2;
+        sums[3] = s3;
+        sums[4] = s4;
+        sums[5] = s5;
+        sums[6] = s6;
+        sums[7] = s7;
+        sums[8] = s8;
+        sums[9] = s9;
+        sums[10] = s10;
+        sums[11] = s11;
+        sums[12] = s12;
+        sums[13] = s13;
+        sums[14] = s14;
+        sums[15] = s15;
     }
 
     private static void dot(float[] x, int from, short[] w, int panel, int inputs, float[] sums) {
+        float s0 = 0;
+        float s1 = 0;
+        float s2 = 0;
+        float s3 = 0;
+        float s4 = 0;
+        float s5 = 0;
+        float s6 = 0;
+        float s7 = 0;
+        float s8 = 0;
+        float s9 = 0;
+        float s10 = 0;
+        float s11 = 0;
+        float s12 = 0;
+        float s13 = 0;
+        float s14 = 0;
+        float s15 = 0;
         for (int k = 0; k < inputs; k++) {
             float value = x[from + k];
             int at = panel + k * L;
-            for (int lane = 0; lane < L; lane++) {
-                sums[lane] = Math.fma(value, Float.float16ToFloat(w[at + lane]), sums[lane]);
-            }
+            s0 = Math.fma(value, Float.float16ToFloat(w[at]), s0);
+            s1 = Math.fma(value, Float.float16ToFloat(w[at + 1]), s1);
+            s2 = Math.fma(value, Float.float16ToFloat(w[at + 2]), s2);
+            s3 = Math.fma(value, Float.float16ToFloat(w[at + 3]), s3);
+            s4 = Math.fma(value, Float.float16ToFloat(w[at + 4]), s4);
+            s5 = Math.fma(value, Float.float16ToFloat(w[at + 5]), s5);
+            s6 = Math.fma(value, Float.float16ToFloat(w[at + 6]), s6);
+            s7 = Math.fma(value, Float.float16ToFloat(w[at + 7]), s7);
+            s8 = Math.fma(value, Float.float16ToFloat(w[at + 8]), s8);
+            s9 = Math.fma(value, Float.float16ToFloat(w[at + 9]), s9);
+            s10 = Math.fma(value, Float.float16ToFloat(w[at + 10]), s10);
+            s11 = Math.fma(value, Float.float16ToFloat(w[at + 11]), s11);
+            s12 = Math.fma(value, Float.float16ToFloat(w[at + 12]), s12);
+            s13 = Math.fma(value, Float.float16ToFloat(w[at + 13]), s13);
+            s14 = Math.fma(value, Float.float16ToFloat(w[at + 14]), s14);
+            s15 = Math.fma(value, Float.float16ToFloat(w[at + 15]), s15);
         }
+        sums[0] = s0;
+        sums[1] = s1;
+        sums[2] = s2;
+        sums[3] = s3;
+        sums[4] = s4;
+        sums[5] = s5;
+        sums[6] = s6;
+        sums[7] = s7;
+        sums[8] = s8;
+        sums[9] = s9;
+        sums[10] = s10;
+        sums[11] = s11;
+        sums[12] = s12;
+        sums[13] = s13;
+        sums[14] = s14;
+        sums[15] = s15;
     }
 
     private static void dot(float[] x, int from, byte[] w, int panel, int inputs, float[] sums) {
+        float s0 = 0;
+        float s1 = 0;
+        float s2 = 0;
+        float s3 = 0;
+        float s4 = 0;
+        float s5 = 0;
+        float s6 = 0;
+        float s7 = 0;
+        float s8 = 0;
+        float s9 = 0;
+        float s10 = 0;
+        float s11 = 0;
+        float s12 = 0;
+        float s13 = 0;
+        float s14 = 0;
+        float s15 = 0;
         for (int k = 0; k < inputs; k++) {
             float value = x[from + k];
             int at = panel + k * L;
-            for (int lane = 0; lane < L; lane++) {
-                sums[lane] = Math.fma(value, (float) w[at + lane], sums[lane]);
-            }
+            s0 = Math.fma(value, (float) w[at], s0);
+            s1 = Math.fma(value, (float) w[at + 1], s1);
+            s2 = Math.fma(value, (float) w[at + 2], s2);
+            s3 = Math.fma(value, (float) w[at + 3], s3);
+            s4 = Math.fma(value, (float) w[at + 4], s4);
+            s5 = Math.fma(value, (float) w[at + 5], s5);
+            s6 = Math.fma(value, (float) w[at + 6], s6);
+            s7 = Math.fma(value, (float) w[at + 7], s7);
+            s8 = Math.fma(value, (float) w[at + 8], s8);
+            s9 = Math.fma(value, (float) w[at + 9], s9);
+            s10 = Math.fma(value, (float) w[at + 10], s10);
+            s11 = Math.fma(value, (float) w[at + 11], s11);
+            s12 = Math.fma(value, (float) w[at + 12], s12);
+            s13 = Math.fma(value, (float) w[at + 13], s13);
+            s14 = Math.fma(value, (float) w[at + 14], s14);
+            s15 = Math.fma(value, (float) w[at + 15], s15);
         }
+        sums[0] = s0;
+        sums[1] = s1;
+        sums[2] = s2;
+        sums[3] = s3;
+        sums[4] = s4;
+        sums[5] = s5;
+        sums[6] = s6;
+        sums[7] = s7;
+        sums[8] = s8;
+        sums[9] = s9;
+        sums[10] = s10;
+        sums[11] = s11;
+        sums[12] = s12;
+        sums[13] = s13;
+        sums[14] = s14;
+        sums[15] = s15;
     }
 
     @Override

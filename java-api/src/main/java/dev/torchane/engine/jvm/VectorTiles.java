@@ -3,13 +3,14 @@ package dev.torchane.engine.jvm;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Linear layers of several rows: tiles of up to six rows by two vectors of outputs, over panels widened once. */
+/** Linear layers of several rows: tiles of six rows by two vectors of outputs, over panels widened once. */
 final class VectorTiles {
 
     private static final VectorSpecies<Float> FS = VectorForms.FLOATS;
     private static final int V = FS.length();
     private static final int L = Lanes.COUNT;
     private static final int PARTS = L / V;
+    private static final int ROWS = 6;
     /** Panels that are widened together: enough for two vectors. */
     private static final int GROUP = PARTS == 1 ? 2 : 1;
 
@@ -53,10 +54,11 @@ final class VectorTiles {
                 int b = base + VectorKernels.place(Math.min(vector + 1, vectors - 1), inputs);
                 int output = panel * L + vector * V;
                 boolean both = vector + 1 < vectors;
-                for (int row = 0; row < rows; ) {
-                    int tile = rows - row >= 6 ? 6 : rows - row >= 4 ? 4 : rows - row >= 2 ? 2 : 1;
-                    int from = xOffset + row * inputs;
-                    tile(tile, x, from, wide, a, b, inputs, scratch);
+                for (int row = 0; row < rows; row += ROWS) {
+                    // The last tile repeats its last row: one kernel, compiled early, instead of one for each
+                    // remainder.
+                    int tile = Math.min(ROWS, rows - row);
+                    tile(x, xOffset + row * inputs, tile - 1, wide, a, b, inputs, scratch, results(scratch));
                     for (int r = 0; r < tile; r++) {
                         int at = outOffset + (row + r) * outStride;
                         place(scratch, 2 * r, output, w, scale, bias, biasOffset, out, at);
@@ -64,7 +66,6 @@ final class VectorTiles {
                             place(scratch, 2 * r + 1, output + V, w, scale, bias, biasOffset, out, at);
                         }
                     }
-                    row += tile;
                 }
             }
         }
@@ -89,16 +90,6 @@ final class VectorTiles {
         return scratch.length - 12 * L;
     }
 
-    private static void tile(int rows, float[] x, int from, float[] w, int a, int b, int inputs, float[] scratch) {
-        int to = results(scratch);
-        switch (rows) {
-            case 6 -> six(x, from, w, a, b, inputs, scratch, to);
-            case 4 -> four(x, from, w, a, b, inputs, scratch, to);
-            case 2 -> two(x, from, w, a, b, inputs, scratch, to);
-            default -> one(x, from, w, a, b, inputs, scratch, to);
-        }
-    }
-
     private static void widen(Panels w, int panel, float[] to, int at) {
         int size = w.inputs() * L;
         int from = panel * size;
@@ -121,12 +112,13 @@ final class VectorTiles {
         }
     }
 
-    private static void six(float[] x, int from, float[] w, int a, int b, int inputs, float[] out, int to) {
-        int r1 = from + inputs;
-        int r2 = r1 + inputs;
-        int r3 = r2 + inputs;
-        int r4 = r3 + inputs;
-        int r5 = r4 + inputs;
+    /** Sums of rows 0 to {@code last} (the last repeated up to six) and two vectors of outputs, [6][2][V]. */
+    private static void tile(float[] x, int from, int last, float[] w, int a, int b, int inputs, float[] out, int to) {
+        int r1 = from + Math.min(1, last) * inputs;
+        int r2 = from + Math.min(2, last) * inputs;
+        int r3 = from + Math.min(3, last) * inputs;
+        int r4 = from + Math.min(4, last) * inputs;
+        int r5 = from + Math.min(5, last) * inputs;
         FloatVector a0 = FloatVector.zero(FS);
         FloatVector b0 = a0;
         FloatVector a1 = a0;
@@ -173,77 +165,5 @@ final class VectorTiles {
         b4.intoArray(out, to + 9 * V);
         a5.intoArray(out, to + 10 * V);
         b5.intoArray(out, to + 11 * V);
-    }
-
-    private static void four(float[] x, int from, float[] w, int a, int b, int inputs, float[] out, int to) {
-        int r1 = from + inputs;
-        int r2 = r1 + inputs;
-        int r3 = r2 + inputs;
-        FloatVector a0 = FloatVector.zero(FS);
-        FloatVector b0 = a0;
-        FloatVector a1 = a0;
-        FloatVector b1 = a0;
-        FloatVector a2 = a0;
-        FloatVector b2 = a0;
-        FloatVector a3 = a0;
-        FloatVector b3 = a0;
-        for (int k = 0; k < inputs; k++) {
-            FloatVector wa = FloatVector.fromArray(FS, w, a + k * L);
-            FloatVector wb = FloatVector.fromArray(FS, w, b + k * L);
-            FloatVector v = FloatVector.broadcast(FS, x[from + k]);
-            a0 = wa.fma(v, a0);
-            b0 = wb.fma(v, b0);
-            v = FloatVector.broadcast(FS, x[r1 + k]);
-            a1 = wa.fma(v, a1);
-            b1 = wb.fma(v, b1);
-            v = FloatVector.broadcast(FS, x[r2 + k]);
-            a2 = wa.fma(v, a2);
-            b2 = wb.fma(v, b2);
-            v = FloatVector.broadcast(FS, x[r3 + k]);
-            a3 = wa.fma(v, a3);
-            b3 = wb.fma(v, b3);
-        }
-        a0.intoArray(out, to);
-        b0.intoArray(out, to + V);
-        a1.intoArray(out, to + 2 * V);
-        b1.intoArray(out, to + 3 * V);
-        a2.intoArray(out, to + 4 * V);
-        b2.intoArray(out, to + 5 * V);
-        a3.intoArray(out, to + 6 * V);
-        b3.intoArray(out, to + 7 * V);
-    }
-
-    private static void two(float[] x, int from, float[] w, int a, int b, int inputs, float[] out, int to) {
-        int r1 = from + inputs;
-        FloatVector a0 = FloatVector.zero(FS);
-        FloatVector b0 = a0;
-        FloatVector a1 = a0;
-        FloatVector b1 = a0;
-        for (int k = 0; k < inputs; k++) {
-            FloatVector wa = FloatVector.fromArray(FS, w, a + k * L);
-            FloatVector wb = FloatVector.fromArray(FS, w, b + k * L);
-            FloatVector v = FloatVector.broadcast(FS, x[from + k]);
-            a0 = wa.fma(v, a0);
-            b0 = wb.fma(v, b0);
-            v = FloatVector.broadcast(FS, x[r1 + k]);
-            a1 = wa.fma(v, a1);
-            b1 = wb.fma(v, b1);
-        }
-        a0.intoArray(out, to);
-        b0.intoArray(out, to + V);
-        a1.intoArray(out, to + 2 * V);
-        b1.intoArray(out, to + 3 * V);
-    }
-
-    private static void one(float[] x, int from, float[] w, int a, int b, int inputs, float[] out, int to) {
-        FloatVector a0 = FloatVector.zero(FS);
-        FloatVector b0 = a0;
-        for (int k = 0; k < inputs; k++) {
-            FloatVector v = FloatVector.broadcast(FS, x[from + k]);
-            a0 = FloatVector.fromArray(FS, w, a + k * L).fma(v, a0);
-            b0 = FloatVector.fromArray(FS, w, b + k * L).fma(v, b0);
-        }
-        a0.intoArray(out, to);
-        b0.intoArray(out, to + V);
     }
 }

@@ -1,0 +1,78 @@
+package dev.torchane.engine.jvm;
+
+/** Made-up work for each kernel, and the loop that repeats it until the vector form is the faster one. */
+final class WarmUp {
+
+    private static final int INPUTS = 64;
+    private static final int OUTPUTS = 128;
+    private static final long LIMIT_NANOS = 5_000_000_000L;
+    private static final int BATCH = 8;
+
+    private WarmUp() {}
+
+    /** Repeats both until the second takes less than half the time of the first, or five seconds have passed. */
+    static void until(Runnable scalar, Runnable vector) {
+        long begin = System.nanoTime();
+        long slow = Long.MAX_VALUE;
+        long fast = Long.MAX_VALUE;
+        while (fast > slow / 2 && System.nanoTime() - begin < LIMIT_NANOS) {
+            slow = Math.min(slow, time(scalar));
+            fast = Math.min(fast, time(vector));
+        }
+    }
+
+    private static long time(Runnable work) {
+        long start = System.nanoTime();
+        for (int i = 0; i < BATCH; i++) {
+            work.run();
+        }
+        return System.nanoTime() - start;
+    }
+
+    static Panels i8() {
+        return new Panels.I8(OUTPUTS, INPUTS, new byte[Panels.length(OUTPUTS, INPUTS)], new float[OUTPUTS]);
+    }
+
+    static Panels f16() {
+        return new Panels.F16(OUTPUTS, INPUTS, new short[Panels.length(OUTPUTS, INPUTS)]);
+    }
+
+    static Panels f32() {
+        return new Panels.F32(OUTPUTS, INPUTS, new float[Panels.length(OUTPUTS, INPUTS)]);
+    }
+
+    static Runnable linear(Kernels kernels, Panels w, int rows) {
+        float[] x = new float[rows * INPUTS];
+        float[] out = new float[rows * OUTPUTS];
+        float[] bias = new float[OUTPUTS];
+        float[] scratch = new float[kernels.linearScratch(w)];
+        return () -> {
+            kernels.linear(x, 0, rows, w, null, 0, 0, w.count() / 2, out, 0, OUTPUTS, scratch);
+            kernels.linear(x, 0, rows, w, bias, 0, w.count() / 2, w.count(), out, 0, OUTPUTS, scratch);
+        };
+    }
+
+    static Runnable attention(Kernels kernels, boolean half) {
+        int dim = 64;
+        int width = 50;
+        Object keys = half ? new short[width * dim] : new float[width * dim];
+        float[] q = new float[dim];
+        float[] out = new float[dim];
+        float[] scratch = new float[kernels.attentionScratch(width, dim)];
+        int[] columns = java.util.stream.IntStream.range(0, width).toArray();
+        return () -> kernels.attention(q, 0, 1f, keys, 0, keys, 0, null, 0, columns, 0, width, dim, out, 0, scratch);
+    }
+
+    static Runnable rmsNorm(Kernels kernels) {
+        float[] x = new float[512];
+        float[] out = new float[512];
+        float[] scratch = new float[Lanes.COUNT];
+        return () -> kernels.rmsNorm(x, 0, x, 0, 1e-5f, x.length, out, 0, scratch);
+    }
+
+    static Runnable swiglu(Kernels kernels) {
+        float[] x = new float[512];
+        float[] out = new float[512];
+        return () -> kernels.swiglu(x, 0, x, 0, x.length, out, 0);
+    }
+}
