@@ -96,7 +96,7 @@ public final class ChatTemplate {
         all.put("add_generation_prompt", addGenerationPrompt);
         try {
             List<JinjaStatement> template = parsed.computeIfAbsent(name, key -> JinjaParser.parse(sources.get(key)));
-            return JinjaRenderer.render(template, JinjaGlobals.of(clock), all);
+            return JinjaRenderer.render(template, JinjaGlobals.of(clock), all, new JinjaLimits());
         } catch (JinjaError e) {
             String where = e.line() > 0 ? " in line " + e.line() : "";
             throw new TorchAneException(

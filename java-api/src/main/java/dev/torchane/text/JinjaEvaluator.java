@@ -23,6 +23,8 @@ final class JinjaEvaluator {
             case JinjaExpression.Constant(Object value) -> value;
             case JinjaExpression.Name(String name) -> scope.get(name);
             case JinjaExpression.ListOf(var items) -> all(items, scope);
+            case JinjaExpression.TupleOf(var items) -> new JinjaTuple(all(items, scope));
+            case JinjaExpression.Spread spread -> throw new JinjaError("'*' stands only before arguments");
             case JinjaExpression.MapOf(var keys, var values) -> map(keys, values, scope);
             case JinjaExpression.Attribute(var object, String name) -> attribute(evaluate(object, scope), name);
             case JinjaExpression.Item(var object, var key) -> item(evaluate(object, scope), evaluate(key, scope));
@@ -43,10 +45,12 @@ final class JinjaEvaluator {
             case JinjaExpression.Binary(String operator, var left, var right) ->
                 JinjaArithmetic.apply(operator, evaluate(left, scope), evaluate(right, scope));
             case JinjaExpression.Compare(var first, var rest) -> compare(first, rest, scope);
-            case JinjaExpression.Conditional(var then, var condition, var otherwise) ->
-                truth(condition, scope)
-                        ? evaluate(then, scope)
-                        : otherwise.map(other -> evaluate(other, scope)).orElseGet(() -> new Undefined("else"));
+            case JinjaExpression.Conditional(var then, var condition, var otherwise) -> {
+                if (truth(condition, scope)) {
+                    yield evaluate(then, scope);
+                }
+                yield otherwise.isPresent() ? evaluate(otherwise.get(), scope) : new Undefined("else");
+            }
         };
     }
 
@@ -75,14 +79,27 @@ final class JinjaEvaluator {
     JinjaFunction.Arguments arguments(JinjaExpression.Arguments arguments, JinjaScope scope) {
         Map<String, Object> named = new LinkedHashMap<>();
         for (JinjaExpression.NamedArgument argument : arguments.named()) {
-            named.put(argument.name(), evaluate(argument.value(), scope));
+            Object value = evaluate(argument.value(), scope);
+            if (!argument.name().equals(JinjaExpression.NamedArgument.ALL)) {
+                named.put(argument.name(), value);
+            } else if (value instanceof Map<?, ?> map) {
+                map.forEach((name, item) -> named.put(JinjaValues.string(name, "**"), item));
+            } else {
+                throw new JinjaError("'**' needs a map, found " + JinjaValues.type(value));
+            }
         }
         return new JinjaFunction.Arguments(all(arguments.positional(), scope), named);
     }
 
     private List<Object> all(List<JinjaExpression> expressions, JinjaScope scope) {
         List<Object> values = new ArrayList<>(expressions.size());
-        expressions.forEach(e -> values.add(evaluate(e, scope)));
+        for (JinjaExpression expression : expressions) {
+            if (expression instanceof JinjaExpression.Spread(var items)) {
+                values.addAll(JinjaValues.items(evaluate(items, scope)));
+            } else {
+                values.add(evaluate(expression, scope));
+            }
+        }
         return values;
     }
 

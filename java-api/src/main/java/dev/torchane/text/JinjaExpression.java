@@ -12,6 +12,11 @@ sealed interface JinjaExpression {
 
     record ListOf(List<JinjaExpression> items) implements JinjaExpression {}
 
+    record TupleOf(List<JinjaExpression> items) implements JinjaExpression {}
+
+    /** {@code *items} among the arguments of a call. */
+    record Spread(JinjaExpression items) implements JinjaExpression {}
+
     record MapOf(List<JinjaExpression> keys, List<JinjaExpression> values) implements JinjaExpression {}
 
     record Attribute(JinjaExpression object, String name) implements JinjaExpression {}
@@ -55,5 +60,8 @@ sealed interface JinjaExpression {
         static final Arguments NONE = new Arguments(List.of(), List.of());
     }
 
-    record NamedArgument(String name, JinjaExpression value) {}
+    /** {@code name=value}, or {@code **value} under the name {@link #ALL}. */
+    record NamedArgument(String name, JinjaExpression value) {
+        static final String ALL = "**";
+    }
 }

@@ -88,7 +88,7 @@ class JinjaExpressionParser {
         return new JinjaError("found " + text + ", expected " + expected, found.line(), false);
     }
 
-    /** Expressions separated by commas make a list. */
+    /** Expressions separated by commas make a tuple. */
     final JinjaExpression tuple() {
         JinjaExpression first = expression();
         if (!isOperator(",")) {
@@ -101,7 +101,7 @@ class JinjaExpressionParser {
             }
             items.add(expression());
         }
-        return new JinjaExpression.ListOf(items);
+        return new JinjaExpression.TupleOf(items);
     }
 
     private boolean endsTuple() {
@@ -148,16 +148,17 @@ class JinjaExpressionParser {
     }
 
     private JinjaExpression not() {
-        int count = 0;
-        while (isName("not")) {
-            next();
-            count++;
+        boolean negated = false;
+        boolean any = false;
+        while (skipName("not")) {
+            negated = !negated;
+            any = true;
         }
         JinjaExpression value = comparison();
-        for (int i = 0; i < count; i++) {
-            value = new JinjaExpression.Not(value);
+        if (any && !negated) {
+            return new JinjaExpression.Not(new JinjaExpression.Not(value));
         }
-        return value;
+        return negated ? new JinjaExpression.Not(value) : value;
     }
 
     private JinjaExpression comparison() {
@@ -266,7 +267,7 @@ class JinjaExpressionParser {
     private JinjaExpression bracketed() {
         if (skipOperator("(")) {
             if (skipOperator(")")) {
-                return new JinjaExpression.ListOf(List.of());
+                return new JinjaExpression.TupleOf(List.of());
             }
             JinjaExpression value = tuple();
             expectOperator(")");
@@ -376,7 +377,11 @@ class JinjaExpressionParser {
         List<JinjaExpression> positional = new ArrayList<>();
         List<JinjaExpression.NamedArgument> named = new ArrayList<>();
         while (!skipOperator(")")) {
-            if (current().kind() == Kind.NAME && peek().is(Kind.OPERATOR, "=")) {
+            if (skipOperator("**")) {
+                named.add(new JinjaExpression.NamedArgument(JinjaExpression.NamedArgument.ALL, expression()));
+            } else if (skipOperator("*")) {
+                positional.add(new JinjaExpression.Spread(expression()));
+            } else if (current().kind() == Kind.NAME && peek().is(Kind.OPERATOR, "=")) {
                 String name = next().text();
                 next();
                 named.add(new JinjaExpression.NamedArgument(name, expression()));

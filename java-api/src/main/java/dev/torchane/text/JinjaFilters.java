@@ -173,7 +173,7 @@ final class JinjaFilters {
 
     private static Object map(Object value, JinjaFunction.Arguments a) {
         List<Object> mapped = new ArrayList<>();
-        for (Object item : JinjaValues.items(value)) {
+        for (Object item : itemsUnlessFalse(value)) {
             if (a.named().containsKey("attribute")) {
                 Object found = attribute(item, a.named().get("attribute"));
                 mapped.add(found instanceof Undefined ? a.named().getOrDefault("default", found) : found);
@@ -187,7 +187,7 @@ final class JinjaFilters {
     private static Object select(Object value, JinjaFunction.Arguments a, boolean keep, boolean byAttribute) {
         int shift = byAttribute ? 1 : 0;
         List<Object> kept = new ArrayList<>();
-        for (Object item : JinjaValues.items(value)) {
+        for (Object item : itemsUnlessFalse(value)) {
             Object tested = byAttribute ? attribute(item, a.get(0, "attribute")) : item;
             boolean passes = a.count() > shift
                     ? JinjaTests.apply(a.string(shift, "test"), tested, a.from(shift + 1))
@@ -197,6 +197,11 @@ final class JinjaFilters {
             }
         }
         return kept;
+    }
+
+    /** Jinja's map and select take None and every other false value for an empty list. */
+    private static List<Object> itemsUnlessFalse(Object value) {
+        return JinjaValues.truth(value) ? JinjaValues.items(value) : List.of();
     }
 
     private static Object batch(Object value, JinjaFunction.Arguments a) {

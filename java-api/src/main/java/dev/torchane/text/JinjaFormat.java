@@ -41,7 +41,7 @@ final class JinjaFormat {
         String text = switch (matcher.group(4)) {
             case "d", "i" -> Long.toString(value instanceof Double d ? d.longValue() : JinjaValues.whole(value));
             case "f" ->
-                ("%." + (precision < 0 ? 6 : precision) + "f").formatted(Locale.ROOT, JinjaValues.real(value, "%"));
+                String.format(Locale.ROOT, "%." + (precision < 0 ? 6 : precision) + "f", JinjaValues.real(value, "%"));
             case "r" -> JinjaValues.repr(value);
             default -> {
                 String plain = JinjaValues.text(value);
@@ -66,6 +66,7 @@ final class JinjaFormat {
         Matcher matcher = BRACES.matcher(format);
         StringBuilder result = new StringBuilder();
         int automatic = 0;
+        boolean numbered = false;
         while (matcher.find()) {
             String field = matcher.group(1);
             String text;
@@ -74,9 +75,13 @@ final class JinjaFormat {
             } else if (field.isEmpty()) {
                 text = JinjaValues.text(arguments.get(automatic++, "{}"));
             } else if (field.chars().allMatch(Character::isDigit)) {
+                numbered = true;
                 text = JinjaValues.text(arguments.get(Integer.parseInt(field), field));
             } else {
                 text = JinjaValues.text(arguments.get(Integer.MAX_VALUE, field));
+            }
+            if (numbered && automatic > 0) {
+                throw new JinjaError("'format' has both {} and numbered fields");
             }
             matcher.appendReplacement(result, Matcher.quoteReplacement(text));
         }

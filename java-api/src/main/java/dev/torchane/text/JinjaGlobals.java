@@ -20,6 +20,7 @@ final class JinjaGlobals {
         globals.put("namespace", (JinjaFunction) arguments -> {
             Map<String, Object> attributes = new LinkedHashMap<>();
             dict(arguments).forEach((key, value) -> attributes.put(JinjaValues.text(key), value));
+            attributes.keySet().forEach(JinjaValues::checkAttribute);
             return new JinjaValues.Namespace(attributes);
         });
         globals.put("raise_exception", (JinjaFunction) arguments -> {

@@ -1,22 +1,34 @@
 package dev.torchane.text;
 
+import java.time.Duration;
+
 /** What a template may use up: it comes from whoever published the model. */
 final class JinjaLimits {
 
     static final int OUTPUT = 64 << 20;
     static final int DEPTH = 150;
     static final int RANGE = 100_000;
-    private static final long NANOSECONDS = 10_000_000_000L;
+    private static final Duration TIME = Duration.ofSeconds(10);
     private static final int CHECK_EVERY = 1024;
 
-    private final long deadline = System.nanoTime() + NANOSECONDS;
+    private final Duration time;
+    private final long deadline;
     private int steps;
     private int depth;
+
+    JinjaLimits() {
+        this(TIME);
+    }
+
+    JinjaLimits(Duration time) {
+        this.time = time;
+        this.deadline = System.nanoTime() + time.toNanos();
+    }
 
     /** Counts a step. */
     void step() {
         if (++steps % CHECK_EVERY == 0 && System.nanoTime() - deadline > 0) {
-            throw new JinjaError("it takes longer than " + NANOSECONDS / 1_000_000_000L + " s");
+            throw new JinjaError("it takes longer than " + time.toMillis() + " ms");
         }
     }
 

@@ -133,7 +133,7 @@ final class JinjaMethods {
         List<Object> pair = new ArrayList<>(2);
         pair.add(first);
         pair.add(second);
-        return pair;
+        return new JinjaTuple(pair);
     }
 
     private static IntPredicate stripped(JinjaFunction.Arguments arguments) {
@@ -209,9 +209,9 @@ final class JinjaMethods {
 
     private static List<Object> partition(String text, int at, String mark, boolean first) {
         if (at >= 0) {
-            return List.of(text.substring(0, at), mark, text.substring(at + mark.length()));
+            return new JinjaTuple(List.of(text.substring(0, at), mark, text.substring(at + mark.length())));
         }
-        return first ? List.of(text, "", "") : List.of("", "", text);
+        return new JinjaTuple(first ? List.of(text, "", "") : List.of("", "", text));
     }
 
     private static boolean any(Object wanted, java.util.function.Predicate<String> matches) {

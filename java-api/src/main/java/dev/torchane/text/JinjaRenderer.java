@@ -16,19 +16,23 @@ final class JinjaRenderer {
         CONTINUE
     }
 
-    private final JinjaLimits limits = new JinjaLimits();
-    private final JinjaEvaluator evaluator = new JinjaEvaluator(limits);
+    private final JinjaLimits limits;
+    private final JinjaEvaluator evaluator;
 
-    private JinjaRenderer() {}
+    private JinjaRenderer(JinjaLimits limits) {
+        this.limits = limits;
+        this.evaluator = new JinjaEvaluator(limits);
+    }
 
     /** Renders a template with these variables over the globals. */
-    static String render(List<JinjaStatement> template, Map<String, Object> globals, Map<String, ?> variables) {
+    static String render(
+            List<JinjaStatement> template, Map<String, Object> globals, Map<String, ?> variables, JinjaLimits limits) {
         JinjaScope outer = new JinjaScope(null);
         globals.forEach(outer::set);
         variables.forEach((name, value) -> outer.set(name, JinjaValues.of(value)));
         StringBuilder out = new StringBuilder();
         try {
-            new JinjaRenderer().run(template, new JinjaScope(outer), out);
+            new JinjaRenderer(limits).run(template, new JinjaScope(outer), out);
         } catch (StackOverflowError e) {
             throw new JinjaError("it is nested too deeply");
         }
@@ -103,6 +107,7 @@ final class JinjaRenderer {
         limits.enter();
         List<Object> items = new ArrayList<>();
         for (Object item : JinjaValues.items(value)) {
+            limits.step();
             JinjaScope tested = new JinjaScope(scope);
             assign(loop.target(), item, tested);
             if (loop.condition().isEmpty() || evaluator.truth(loop.condition().get(), tested)) {
@@ -118,6 +123,7 @@ final class JinjaRenderer {
             return text.toString();
         });
         for (int i = 0; i < items.size(); i++) {
+            limits.step();
             JinjaScope turn = new JinjaScope(scope);
             state.moveTo(i);
             turn.set("loop", state);
@@ -140,19 +146,22 @@ final class JinjaRenderer {
             Map<String, Object> rest = new LinkedHashMap<>(arguments.named());
             for (int i = 0; i < parameters.size(); i++) {
                 JinjaStatement.Parameter parameter = parameters.get(i);
-                Object value = arguments.has(i, parameter.name())
-                        ? arguments.get(i, parameter.name())
-                        : parameter
-                                .defaultValue()
-                                .map(e -> evaluator.evaluate(e, scope))
-                                .orElseGet(() -> new JinjaValues.Undefined(parameter.name()));
+                Object value;
+                if (arguments.has(i, parameter.name())) {
+                    value = arguments.get(i, parameter.name());
+                } else if (parameter.defaultValue().isPresent()) {
+                    value = evaluator.evaluate(parameter.defaultValue().get(), scope);
+                } else {
+                    value = new JinjaValues.Undefined(parameter.name());
+                }
                 scope.set(parameter.name(), value);
                 rest.remove(parameter.name());
             }
             if (rest.containsKey("caller")) {
                 scope.set("caller", rest.remove("caller"));
             }
-            scope.set("varargs", arguments.from(parameters.size()).positional());
+            scope.set(
+                    "varargs", new JinjaTuple(arguments.from(parameters.size()).positional()));
             scope.set("kwargs", new LinkedHashMap<Object, Object>(rest));
             String text = capture(macro.body(), scope);
             limits.leave();
@@ -176,6 +185,7 @@ final class JinjaRenderer {
                 if (!(scope.get(name) instanceof JinjaValues.Namespace namespace)) {
                     throw new JinjaError("'" + name + "' is not a namespace, its attributes cannot be set");
                 }
+                JinjaValues.checkAttribute(attribute);
                 namespace.attributes().put(attribute, value);
             }
             case Target.Unpack(var targets) -> {

@@ -94,6 +94,9 @@ final class JinjaTextFilters {
                 case Boolean truth -> truth ? 1L : 0L;
                 case String text -> {
                     String digits = text.strip().replace("_", "");
+                    if (base == 16 && digits.regionMatches(true, 0, "0x", 0, 2)) {
+                        digits = digits.substring(2);
+                    }
                     yield digits.matches("[+-]?\\w+")
                             ? Long.parseLong(digits, base)
                             : (long) Double.parseDouble(digits);
@@ -124,6 +127,9 @@ final class JinjaTextFilters {
             case "floor" -> RoundingMode.FLOOR;
             default -> RoundingMode.HALF_EVEN;
         };
+        if (value instanceof Long && precision >= 0 && mode == RoundingMode.HALF_EVEN) {
+            return value;
+        }
         double number = JinjaValues.real(value, "round");
         return new BigDecimal(number).setScale(precision, mode).doubleValue();
     }

@@ -1,5 +1,6 @@
 package dev.torchane.text;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +19,14 @@ final class JinjaValues {
     record Namespace(Map<String, Object> attributes) {}
 
     private JinjaValues() {}
+
+    /** Refuses names that the sandbox keeps to itself. */
+    static void checkAttribute(String name) {
+        if (name.startsWith("_")) {
+            throw new JinjaError(
+                    "a namespace cannot hold '" + name + "': names with an underscore in front are reserved");
+        }
+    }
 
     /** Turns a caller's value into those above, copying maps and lists. */
     static Object of(Object value) {
@@ -84,7 +93,9 @@ final class JinjaValues {
             case List<?> list -> {
                 List<String> items = new ArrayList<>();
                 list.forEach(item -> items.add(repr(item)));
-                yield "[" + String.join(", ", items) + "]";
+                String joined = String.join(", ", items);
+                boolean single = items.size() == 1;
+                yield list instanceof JinjaTuple ? "(" + joined + (single ? ",)" : ")") : "[" + joined + "]";
             }
             case Map<?, ?> map -> {
                 List<String> items = new ArrayList<>();
@@ -110,10 +121,11 @@ final class JinjaValues {
             int exponent = Integer.parseInt(parts[1]);
             return digits + "e" + (exponent < 0 ? "-" : "+") + "%02d".formatted(Math.abs(exponent));
         }
-        String plain = new java.math.BigDecimal(Double.toString(number)).toPlainString();
         if (size == 0) {
             return 1 / number < 0 ? "-0.0" : "0.0";
         }
+        String plain =
+                new BigDecimal(Double.toString(number)).stripTrailingZeros().toPlainString();
         return plain.contains(".") ? plain : plain + ".0";
     }
 
@@ -162,7 +174,7 @@ final class JinjaValues {
             return a instanceof Double || b instanceof Double ? real(a, "==") == real(b, "==") : whole(a) == whole(b);
         }
         if (a instanceof List<?> left && b instanceof List<?> right) {
-            boolean same = left.size() == right.size();
+            boolean same = left.size() == right.size() && left instanceof JinjaTuple == right instanceof JinjaTuple;
             for (int i = 0; same && i < left.size(); i++) {
                 same = equal(left.get(i), right.get(i));
             }
