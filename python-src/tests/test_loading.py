@@ -7,6 +7,7 @@ import torch
 
 from models import tiny
 from torch_ane import host
+from torch_ane.llm import UnsupportedRopeError
 from torch_ane.loading import CheckpointError, load_causal_lm
 
 NAMES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "int64"}
@@ -131,6 +132,24 @@ def test_a_configuration_that_makes_no_sense():
     config = json.dumps({**json.loads(config), "hidden_size": "many"})
     with pytest.raises(CheckpointError, match="config.json makes no llama configuration: .*hidden_size"):
         load_causal_lm(config, Tensors({}))
+
+
+@pytest.mark.parametrize(
+    "scaling", [{"rope_type": "mystery"}, {"type": "mystery", "factor": 2.0}, {"type": "dynamic", "factor": 2.0}]
+)
+def test_a_rope_scaling_nobody_knows_is_refused_not_ignored(scaling):
+    _, config, tensors = saved("llama")
+    values = {key: value for key, value in json.loads(config).items() if key != "rope_parameters"}
+    with pytest.raises(UnsupportedRopeError, match="rope_type '(mystery|dynamic)' is not supported; supported are"):
+        load_causal_lm(json.dumps({**values, "rope_scaling": scaling}), Tensors(tensors))
+
+
+def test_the_old_keys_of_a_rope_scaling_are_read():
+    _, config, tensors = saved("llama")
+    values = {key: value for key, value in json.loads(config).items() if key != "rope_parameters"}
+    scaled = {**values, "rope_scaling": {"type": "linear", "factor": 2.0}, "rope_theta": 5000.0}
+    loaded = load_causal_lm(json.dumps(scaled), Tensors(tensors))
+    assert loaded.model.rotary_emb.inv_freq[:2].tolist() == pytest.approx([0.5, 0.5 * 5000 ** (-1 / 4)])
 
 
 def test_an_encoder_is_no_causal_model():

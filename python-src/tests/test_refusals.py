@@ -9,9 +9,7 @@ import transformers
 from conftest import export
 from models import SMALL, make, tiny
 from torch_ane.export import ExportError
-from torch_ane.llm import Options
-from torch_ane.llm._rope import UnsupportedRopeError
-from torch_ane.llm._structure import UnsupportedModelError
+from torch_ane.llm import Options, UnsupportedModelError, UnsupportedRopeError
 from torch_ane.lowering import LoweringError
 
 

@@ -5,6 +5,7 @@ import json
 
 import torch
 
+from .llm._rope import check_kinds
 from .sinks import Checkpoint
 
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -19,7 +20,7 @@ def load_causal_lm(config_json: str, checkpoint: Checkpoint) -> torch.nn.Module:
 
     fp32 tensors are used where they lie; half-precision ones are widened. Raises :class:`CheckpointError` for an
     architecture that transformers does not have (a model's own code is never run), for missing, unexpected or
-    misshapen tensors.
+    misshapen tensors; :class:`~torch_ane.llm.UnsupportedRopeError` for a RoPE scaling that no program can have.
     """
     model = _empty_model(json.loads(config_json))
     with torch.no_grad():
@@ -43,6 +44,7 @@ def _empty_model(values: dict) -> torch.nn.Module:
         config = AutoConfig.for_model(**{key: value for key, value in values.items() if key != "auto_map"})
     except Exception as error:
         raise CheckpointError(f"config.json makes no {kind} configuration: {error}") from error
+    check_kinds(config.get_text_config())
     try:
         with no_init_weights():
             model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
