@@ -86,6 +86,17 @@ def test_an_fp16_program_casts_inside_norms_only(llama_fp16):
     assert {h.dtype for name, h in function.inputs.items() if name != "step"} == {"fp16"}
 
 
+def test_operations_are_named_after_the_modules_they_come_from(llama):
+    _, program, _ = llama
+    names = [op.name for op in program.functions["decode_24"].operations if op.kind == "linear"]
+    assert names[:7] == [
+        *(f"layers_0_self_attn_{part}_proj" for part in "qkvo"),
+        *(f"layers_0_mlp_{part}_proj" for part in ("gate", "up", "down")),
+    ]
+    assert names[-1] == "lm_head"
+    assert all(op.name.isidentifier() for op in program.functions["decode_24"].operations)
+
+
 def test_a_state_is_read_updated_written_and_read_anew(llama):
     _, program, _ = llama
     function = program.functions["decode_24"]

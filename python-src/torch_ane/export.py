@@ -153,6 +153,7 @@ def _node(node) -> Node:
         shapes=tuple([tuple([int(size) for size in item.shape]) for item in results]),
         dtypes=tuple([item.dtype for item in results]),
         module=_module(node),
+        title=_title(node),
     )
 
 
@@ -170,6 +171,19 @@ def _plain(value):
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return Ref(value.name) if isinstance(value, torch.fx.Node) else value
+
+
+_NAMED_BY_MODULE = ("linear", "rms_norm", "layer_norm", "group_norm", "conv2d", "embedding")
+
+
+def _title(node) -> str:
+    """``self_attn_q_proj`` for a module's one operation, ``self_attn_view`` for others."""
+    stack = node.meta.get("nn_module_stack")
+    path = list(stack.values())[-1][0] if stack else ""
+    operation = _op_name(node.target).split(".")
+    operation = operation[1] if len(operation) > 1 else operation[0]
+    parts = path.split(".") if path else []
+    return "_".join(parts if parts and operation in _NAMED_BY_MODULE else [*parts, operation])
 
 
 def _module(node) -> str:

@@ -40,6 +40,7 @@ class Node:
     shapes: tuple  # of each result
     dtypes: tuple
     module: str  # path and class of the module it came from, for messages
+    title: str  # a name for people, from the module's path
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def send_function(export, sink: FunctionSink, rows: int, columns: int, progress:
         return Value(sink.weight(name), tuple(tensor.shape))
 
     def inline(index: int, hidden: Value, tensors) -> Value:
-        context = Context(function, prefix=f"layers_{index}_", layer=index)
+        context = Context(function, prefix=f"layers_{index}_", root="layer_", layer=index)
         graph, prefix = export.kind_of[index].traced.at(rows, columns), _layer_prefix(export, index)
         inputs = [hidden, *tensors, *states, given["step"]]
         out, _, _ = lower(context, graph, inputs, lambda name: weight(prefix + name.removeprefix("layer.")))
@@ -66,7 +66,7 @@ def send_function(export, sink: FunctionSink, rows: int, columns: int, progress:
 
     graph = export.skeleton.at(rows, columns)
     inputs = [given.get(name) for name in INPUTS]
-    context = Context(function, inline=inline)
+    context = Context(function, root="lm_", inline=inline)
     (logits,) = lower(context, graph, inputs, lambda name: weight(name.removeprefix("lm.")))
     sink.done({"logits": logits.handle})
 

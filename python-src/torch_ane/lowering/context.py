@@ -64,13 +64,13 @@ class Function:
 class Context:
     """One graph being lowered into a function.
 
-    ``weight`` answers a parameter's value by the name it has in the graph's module; ``prefix`` starts the names of
-    operations; ``layer`` is the row of the states this graph writes; ``inline`` lowers decoder layer ``index`` where
-    the graph has a mark for it.
+    ``prefix`` takes the place of ``root`` in the names of operations; ``layer`` is the row of the states this graph
+    writes; ``inline`` lowers decoder layer ``index`` where the graph has a mark for it.
     """
 
     function: Function
     prefix: str = ""
+    root: str = ""
     layer: int = 0
     inline: Callable[[int, Value, Sequence], Value] | None = None
     node: Node | None = None
@@ -79,6 +79,11 @@ class Context:
     @property
     def precision(self) -> str:
         return self.function.precision
+
+    @property
+    def title(self) -> str:
+        """A name for the current node's operations."""
+        return self.prefix + self.node.title.removeprefix(self.root)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -91,7 +96,7 @@ class Context:
     def emit(self, kind: str, shape: Sequence[int], composite: str | None = None, /, **operands) -> Value:
         """Appends one operation whose result has this shape."""
         plain = {name: _plain(operand) for name, operand in operands.items() if operand is not None}
-        handle = self.function.sink.operation(kind, self.prefix + self.node.name, plain, composite)
+        handle = self.function.sink.operation(kind, self.title, plain, composite)
         return Value(handle, tuple(shape))
 
     def emit_shared(self, kind: str, shape: Sequence[int], /, **operands) -> Value:

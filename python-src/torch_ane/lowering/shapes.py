@@ -130,7 +130,7 @@ def split(c: Context, a, _, dim=0):
     axis = x.axis(dim)
     sizes = [shape[axis] for shape in c.node.shapes]
     operands = {"x": x.handle, "split_sizes": sizes, "axis": axis}
-    handles = c.function.sink.operation("split", c.prefix + c.node.name, operands, None)
+    handles = c.function.sink.operation("split", c.title, operands, None)
     return [Value(handle, shape) for handle, shape in zip(list(handles), c.node.shapes, strict=True)]
 
 
