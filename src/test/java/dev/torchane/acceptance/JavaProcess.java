@@ -11,21 +11,21 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** A Java process with this one's class path, or a part of it. */
-record JavaProcess(int exitCode, String out, String err) {
+public record JavaProcess(int exitCode, String out, String err) {
 
     private static final List<String> FLAGS = List.of(
             "--add-modules=jdk.incubator.vector",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow");
 
-    static String classPath(Predicate<String> wanted) {
+    public static String classPath(Predicate<String> wanted) {
         String all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         return Arrays.stream(all.split(java.io.File.pathSeparator))
                 .filter(wanted)
                 .collect(Collectors.joining(java.io.File.pathSeparator));
     }
 
-    static JavaProcess run(String classPath, List<String> flags, String mainClass, String... arguments)
+    public static JavaProcess run(String classPath, List<String> flags, String mainClass, String... arguments)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

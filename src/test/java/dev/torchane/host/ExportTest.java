@@ -20,6 +20,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.graalvm.polyglot.HostAccess;
 import org.junit.jupiter.api.Tag;
@@ -132,6 +135,19 @@ class ExportTest {
                 System.gc();
             }
         };
+    }
+
+    @Test
+    void twoModelsBuiltFromTwoThreadsDoNotMeet() throws Exception {
+        Path llama = TinyModel.LLAMA.write(folder.resolve("llama"), 10);
+        Path qwen = TinyModel.QWEN3.write(folder.resolve("qwen"), 11);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Path> first = threads.submit(() -> TinyBundles.export(llama, TinyBundles.FP32, folder));
+            Future<Path> second = threads.submit(() -> TinyBundles.export(qwen, TinyBundles.FP32, folder));
+
+            assertClose(llama, TinyBundles.run(first.get(), Numerics.FP32, chunks()), 2e-3);
+            assertClose(qwen, TinyBundles.run(second.get(), Numerics.FP32, chunks()), 2e-3);
+        }
     }
 
     @Test

@@ -83,6 +83,10 @@ class PythonHostTest {
                 raise SystemExit(3)
 
 
+            def second_context():
+                raise SystemError("a second GraalPy context attempted to load a native module 'torch._C'")
+
+
             def offline():
                 import os
 
@@ -110,6 +114,8 @@ class PythonHostTest {
         int deep(int levels);
 
         void leave();
+
+        void second_context();
 
         String offline();
     }
@@ -262,6 +268,16 @@ class PythonHostTest {
 
         assertTrue(e.getMessage().startsWith("Python code asked the process to exit"), e.getMessage());
         assertEquals(3.0, python(probe -> probe.add(1, 2)));
+    }
+
+    @Test
+    void graalPysRefusalOfASecondNativeContextIsExplained() {
+        TorchAneException e = assertThrows(TorchAneException.class, () -> python(probe -> {
+            probe.second_context();
+            return null;
+        }));
+
+        assertTrue(e.getMessage().startsWith("another GraalPy context of this process"), e.getMessage());
     }
 
     @Test
