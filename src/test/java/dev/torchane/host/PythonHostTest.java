@@ -272,10 +272,12 @@ class PythonHostTest {
 
     @Test
     void graalPysRefusalOfASecondNativeContextIsExplained() {
-        TorchAneException e = assertThrows(TorchAneException.class, () -> python(probe -> {
-            probe.second_context();
-            return null;
-        }));
+        TorchAneException e = assertThrows(
+                TorchAneException.class,
+                () -> python(probe -> {
+                    probe.second_context();
+                    return null;
+                }));
 
         assertTrue(e.getMessage().startsWith("another GraalPy context of this process"), e.getMessage());
     }
