@@ -35,7 +35,7 @@ public final class Checkpoint implements AutoCloseable {
         GGUF
     }
 
-    private static final String EMBEDDING = "model.embed_tokens.weight";
+    private static final String EMBEDDING = "embed_tokens.weight";
     private static final String HEAD = "lm_head.weight";
 
     /** Model types whose head is tied to the embedding unless the configuration says otherwise. */
@@ -169,7 +169,8 @@ public final class Checkpoint implements AutoCloseable {
 
     /**
      * Whether the output head is the embedding table. As in transformers 5: a configuration that ties them is overruled
-     * by a file that holds a different head.
+     * by a file that holds a different head. Of a model whose embedding has another name than usual, the configuration is
+     * believed.
      *
      * @throws CheckpointException when there are no weights, or the configuration says they are not tied and there is no
      *     {@code lm_head.weight}
@@ -178,30 +179,40 @@ public final class Checkpoint implements AutoCloseable {
         if (tensors.isEmpty()) {
             throw new CheckpointFault.NoWeights(path).exception();
         }
-        WeightTensor embedding = tensor(EMBEDDING);
-        WeightTensor head = tensors.get(HEAD);
         boolean tied = saysTied();
-        if (head == null) {
-            if (!tied) {
-                throw new CheckpointFault.MissingTensor(
-                                path,
-                                HEAD,
-                                "tie_word_embeddings is " + (config.has("tie_word_embeddings") ? "false" : "not set")
-                                        + " in the configuration, so the head must be there")
-                        .exception();
-            }
-            return true;
+        Optional<WeightTensor> embedding = endingWith(EMBEDDING);
+        Optional<WeightTensor> head = endingWith(HEAD);
+        if (embedding.isEmpty()) {
+            return tied;
         }
-        return tied
-                && head.type() == embedding.type()
-                && head.shape().equals(embedding.shape())
-                && head.data().mismatch(embedding.data()) < 0;
+        if (head.isEmpty() && !tied) {
+            throw new CheckpointFault.MissingTensor(
+                            path,
+                            HEAD,
+                            "tie_word_embeddings is " + (config.has("tie_word_embeddings") ? "false" : "not set")
+                                    + " in the configuration, so the head must be there")
+                    .exception();
+        }
+        return tied && head.map(own -> isSame(own, embedding.get())).orElse(true);
+    }
+
+    private Optional<WeightTensor> endingWith(String name) {
+        return Optional.ofNullable(tensors.get(name))
+                .or(() -> tensors.values().stream()
+                        .filter(tensor -> tensor.name().endsWith("." + name))
+                        .findFirst());
+    }
+
+    private static boolean isSame(WeightTensor a, WeightTensor b) {
+        return a.type() == b.type() && a.shape().equals(b.shape()) && a.data().mismatch(b.data()) < 0;
     }
 
     private boolean saysTied() {
-        JsonNode value = config.path("tie_word_embeddings");
-        if (value.isBoolean()) {
-            return value.booleanValue();
+        for (JsonNode part : List.of(config, config.path("text_config"))) {
+            JsonNode value = part.path("tie_word_embeddings");
+            if (value.isBoolean()) {
+                return value.booleanValue();
+            }
         }
         return TIED_BY_DEFAULT.contains(config.path("model_type").asText());
     }
