@@ -117,22 +117,40 @@ final class TinyBundles {
         return worst;
     }
 
+    /** Logits by transformers on torch after each token of each stream, {@code [tokens, vocab]} row-major. */
+    static List<float[]> eagerOfEach(Path checkpoint, List<int[]> streams) {
+        return withModel(
+                checkpoint,
+                (module, model) -> streams.stream()
+                        .map(ids -> NativeMemory.of(module.eager_logits_of_each(model, list(ids)))
+                                .toArray(ValueLayout.JAVA_FLOAT))
+                        .toList());
+    }
+
     private interface Eager {
         float[] after(int[] ids);
     }
 
     private static <T> T withEager(Path path, java.util.function.Function<Eager, T> work) {
+        return withModel(
+                path,
+                (module, model) -> work.apply(ids ->
+                        NativeMemory.of(module.eager_logits(model, list(ids))).toArray(ValueLayout.JAVA_FLOAT)));
+    }
+
+    private static List<Integer> list(int[] ids) {
+        List<Integer> list = new ArrayList<>();
+        Arrays.stream(ids).forEach(list::add);
+        return list;
+    }
+
+    private static <T> T withModel(Path path, java.util.function.BiFunction<ExporterModule, Value, T> work) {
         return SharedHost.get().call(python -> {
             ExporterModule module = python.module(ExporterModule.NAME, ExporterModule.class);
             try (Checkpoint checkpoint = Checkpoint.open(path, Checkpoint.Access.COPY_ON_WRITE);
                     CheckpointTensors tensors = new CheckpointTensors(checkpoint)) {
                 Value model = module.load_causal_lm(checkpoint.configJson(), tensors);
-                return work.apply(ids -> {
-                    List<Integer> list = new ArrayList<>();
-                    Arrays.stream(ids).forEach(list::add);
-                    PythonTensor logits = module.eager_logits(model, list);
-                    return NativeMemory.of(logits).toArray(ValueLayout.JAVA_FLOAT);
-                });
+                return work.apply(module, model);
             }
         });
     }
