@@ -4,7 +4,9 @@ import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.program.Bundle;
+import dev.torchane.program.Function;
 import dev.torchane.program.Program;
+import java.util.List;
 import java.util.Map;
 
 /** The embedded engine, everywhere available: plans, Vector API kernels, a small pool of threads. */
@@ -28,18 +30,22 @@ public final class JvmEngine implements Engine {
     /**
      * {@inheritDoc}
      *
-     * <p>Weights are packed into the order the kernels read, on all threads; the bundle is not needed afterwards.
+     * <p>The first function is read and checked now, and its weights packed into the order the kernels read, on all threads.
+     * Other functions are read when they are asked for, and refused then if they cannot run; so the bundle must stay open as
+     * long as the program.
      */
     @Override
     public LoadedProgram load(Bundle bundle, EngineOptions options) {
-        // Kernels warm up while the program is read.
-        KernelChoice.kernels(options);
-        return load(bundle.program(), bundle.manifest().rowAxes(), bundle::data, options);
+        return new JvmProgram(
+                bundle.functionNames(), bundle::function, bundle.manifest().rowAxes(), bundle::data, options);
     }
 
     /** Loads a program whose blobs come from {@code source}; {@code rowAxes} names the row axis of inputs that have one. */
     static LoadedProgram load(
             Program program, Map<String, Integer> rowAxes, WeightSource source, EngineOptions options) {
-        return new JvmProgram(program, rowAxes, source, options);
+        List<String> names = program.functions().stream().map(Function::name).toList();
+        LoadedProgram loaded = new JvmProgram(names, program::function, rowAxes, source, options);
+        names.forEach(loaded::function);
+        return loaded;
     }
 }

@@ -7,13 +7,13 @@ import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.Operation;
-import dev.torchane.program.Program;
 import dev.torchane.program.Value;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /** A loaded program: weights packed, functions ready to be planned, threads waiting. */
@@ -22,7 +22,11 @@ final class JvmProgram implements LoadedProgram {
     /** Calls whose memory is kept for the next ones. */
     private static final int KEPT_CALLS = 2;
 
-    private final Map<String, JvmFunction> functions = new LinkedHashMap<>();
+    private final Set<String> names;
+    private final java.util.function.Function<String, Function> read;
+    private final Map<String, Integer> rowAxes;
+    private final Map<String, JvmFunction> functions = new HashMap<>();
+    private volatile boolean halfStates;
     private final WeightStore store;
     private final Kernels kernels;
     private final WorkerPool pool;
@@ -30,15 +34,25 @@ final class JvmProgram implements LoadedProgram {
     private final ConcurrentLinkedDeque<Call> idle = new ConcurrentLinkedDeque<>();
     private final Lifetime lifetime = new Lifetime("the program", this::free);
 
-    JvmProgram(Program program, Map<String, Integer> rowAxes, WeightSource source, EngineOptions options) {
+    /**
+     * Loads a program. Its first function is read, checked and its weights packed now; the others when they are asked for.
+     *
+     * @param names functions of the program
+     * @param read reads a function
+     */
+    JvmProgram(
+            List<String> names,
+            java.util.function.Function<String, Function> read,
+            Map<String, Integer> rowAxes,
+            WeightSource source,
+            EngineOptions options) {
         this.options = options;
+        this.names = Set.copyOf(names);
+        this.read = read;
+        this.rowAxes = rowAxes;
         this.store = new WeightStore(source);
         this.kernels = KernelChoice.kernels(options);
-        for (Function function : program.functions()) {
-            Planner.check(function);
-            functions.put(function.name(), new JvmFunction(this, function, rowAxes));
-        }
-        pack(program);
+        function(names.getFirst());
         this.pool = new WorkerPool(threads(options));
     }
 
@@ -46,30 +60,24 @@ final class JvmProgram implements LoadedProgram {
         return options.threads() > 0 ? options.threads() : Math.min(64, Cores.physical());
     }
 
-    /** Packs the weights of all linear layers, on as many threads as there are processors, so that calls find them ready. */
-    private void pack(Program program) {
+    /** Packs the weights of a function's linear layers, on as many threads as there are processors. */
+    private void pack(Function function) {
         Set<WeightRef> linear = new LinkedHashSet<>();
-        for (Function function : program.functions()) {
-            Map<String, WeightRef> weights = weights(function);
-            for (Operation operation : function.operations()) {
-                if (operation.kind().equals("linear")) {
-                    operation
-                            .input("weight")
-                            .map(weight -> weights.get(weight.name()))
-                            .filter(ref -> ref.type().rank() == 2)
-                            .ifPresent(linear::add);
-                }
+        Map<String, WeightRef> weights = weights(function);
+        for (Operation operation : function.operations()) {
+            if (operation.kind().equals("linear")) {
+                operation
+                        .input("weight")
+                        .map(weight -> weights.get(weight.name()))
+                        .filter(ref -> ref.type().rank() == 2)
+                        .ifPresent(linear::add);
             }
         }
         linear.parallelStream().forEach(store::panels);
         if (kernels instanceof WarmKernels warm) {
             linear.forEach(ref -> warm.expect(store.panels(ref)));
-            if (program.functions().stream()
-                    .flatMap(function -> function.states().stream())
-                    .anyMatch(state -> state.type().dtype() == DType.FP16)) {
-                warm.expectHalfStates();
-            }
         }
+        halfStates |= function.states().stream().anyMatch(state -> state.type().dtype() == DType.FP16);
     }
 
     private static Map<String, WeightRef> weights(Function function) {
@@ -93,17 +101,27 @@ final class JvmProgram implements LoadedProgram {
 
     @Override
     public Set<String> functions() {
-        return java.util.Collections.unmodifiableSet(functions.keySet());
+        return names;
     }
 
     @Override
     public LoadedFunction function(String name) {
-        JvmFunction function = functions.get(name);
-        if (function == null) {
+        if (!names.contains(name)) {
             throw new IllegalArgumentException(
-                    "the program has no function '" + name + "'; it has " + functions.keySet());
+                    "the program has no function '" + name + "'; it has " + new TreeSet<>(names));
         }
-        return function;
+        synchronized (functions) {
+            JvmFunction known = functions.get(name);
+            if (known == null) {
+                lifetime.require();
+                Function function = read.apply(name);
+                Planner.check(function);
+                pack(function);
+                known = new JvmFunction(this, function, rowAxes);
+                functions.put(name, known);
+            }
+            return known;
+        }
     }
 
     Lifetime lifetime() {
@@ -132,6 +150,9 @@ final class JvmProgram implements LoadedProgram {
         if (call.detach()) {
             pool.disown();
         }
+        if (kernels instanceof WarmKernels warm) {
+            warm.continueWith(halfStates);
+        }
         if (idle.size() < KEPT_CALLS) {
             idle.addFirst(call);
         }
@@ -146,6 +167,8 @@ final class JvmProgram implements LoadedProgram {
         pool.close();
         store.clear();
         idle.clear();
-        functions.values().forEach(JvmFunction::forget);
+        synchronized (functions) {
+            functions.values().forEach(JvmFunction::forget);
+        }
     }
 }

@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -14,17 +15,29 @@ final class WarmKernels implements Kernels {
 
     /** The kernels that are warmed one by one. */
     private enum Part {
-        ROW_I8,
-        TILES_I8,
-        ROW_F16,
-        TILES_F16,
-        ROW_F32,
-        TILES_F32,
-        ATTENTION_F32,
-        ATTENTION_F16,
-        RMS_NORM,
-        SWIGLU
+        ROW_I8(8_000),
+        TILES_I8(50_000),
+        ROW_F16(8_000),
+        TILES_F16(50_000),
+        ROW_F32(8_000),
+        TILES_F32(50_000),
+        ATTENTION_F32(15_000),
+        ATTENTION_F16(15_000),
+        RMS_NORM(2_000),
+        SWIGLU(10_000);
+
+        /** Nanoseconds below which one run of the made-up work was a compiled one. */
+        private final long nanos;
+
+        Part(long nanos) {
+            this.nanos = nanos;
+        }
     }
+
+    /** What the first token needs most; the rest waits until it is out. */
+    private static final List<Part> FIRST = List.of(Part.TILES_I8, Part.ROW_I8);
+
+    private static final List<Part> LATER = List.of(Part.ATTENTION_F32, Part.RMS_NORM, Part.SWIGLU);
 
     /** The one instance: what is compiled is compiled for the whole process. */
     private static final class Holder {
@@ -43,13 +56,11 @@ final class WarmKernels implements Kernels {
                 .daemon(true)
                 .priority(Thread.MIN_PRIORITY)
                 .unstarted(this::work);
-        for (Part part : new Part[] {Part.TILES_I8, Part.ROW_I8, Part.ATTENTION_F32, Part.RMS_NORM, Part.SWIGLU}) {
-            ask(part);
-        }
+        FIRST.forEach(this::ask);
         thread.start();
     }
 
-    /** The kernels; the first call begins to warm those that language models use most. */
+    /** The kernels; the first call begins to warm those that the first token needs. */
     static WarmKernels instance() {
         return Holder.INSTANCE;
     }
@@ -69,9 +80,12 @@ final class WarmKernels implements Kernels {
         }
     }
 
-    /** Also warms attention over fp16 states. */
-    void expectHalfStates() {
-        ask(Part.ATTENTION_F16);
+    /** Warms what is not urgent: called when the first run is over and its plain Java kernels no longer need the cores. */
+    void continueWith(boolean halfStates) {
+        LATER.forEach(this::ask);
+        if (halfStates) {
+            ask(Part.ATTENTION_F16);
+        }
     }
 
     /** Waits until all that was asked for is warm. */
@@ -85,7 +99,7 @@ final class WarmKernels implements Kernels {
         if (!asked[part.ordinal()]) {
             asked[part.ordinal()] = true;
             queue.add(() -> {
-                WarmUp.until(work(part, scalar), work(part, vector));
+                WarmUp.until(work(part, vector), part.nanos);
                 ready.set(part.ordinal(), 1);
             });
         }

@@ -1,6 +1,6 @@
 package dev.torchane.engine.jvm;
 
-/** Made-up work for each kernel, and the loop that repeats it until the vector form is the faster one. */
+/** Made-up work for each kernel, and the loop that repeats it until the compiler has done its own. */
 final class WarmUp {
 
     private static final int INPUTS = 64;
@@ -10,23 +10,24 @@ final class WarmUp {
 
     private WarmUp() {}
 
-    /** Repeats both until the second takes less than half the time of the first, or five seconds have passed. */
-    static void until(Runnable scalar, Runnable vector) {
+    /**
+     * Repeats some work until one run takes less than {@code nanos}, or five seconds have passed.
+     *
+     * @param nanos far more than the compiled kernel takes on any machine, and far less than the interpreted one
+     */
+    static void until(Runnable work, long nanos) {
         long begin = System.nanoTime();
-        long slow = Long.MAX_VALUE;
-        long fast = Long.MAX_VALUE;
-        while (fast > slow / 2 && System.nanoTime() - begin < LIMIT_NANOS) {
-            slow = Math.min(slow, time(scalar));
-            fast = Math.min(fast, time(vector));
+        long end = begin;
+        while (end - begin < LIMIT_NANOS) {
+            for (int i = 0; i < BATCH; i++) {
+                work.run();
+            }
+            long now = System.nanoTime();
+            if (now - end < BATCH * nanos) {
+                return;
+            }
+            end = now;
         }
-    }
-
-    private static long time(Runnable work) {
-        long start = System.nanoTime();
-        for (int i = 0; i < BATCH; i++) {
-            work.run();
-        }
-        return System.nanoTime() - start;
     }
 
     static Panels i8() {

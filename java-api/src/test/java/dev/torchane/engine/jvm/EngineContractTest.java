@@ -208,7 +208,7 @@ abstract class EngineContractTest {
             assertMessage("extra", () -> function.run(unknown, state));
             assertMessage("expected", () -> function.run(TinyLlama.inputs(TOKENS, 0, 16, 0), state));
             assertMessage("has 8", () -> function.run(TinyLlama.inputs(TOKENS, 0, 8, 0), state, new RowRange(8, 1)));
-            assertMessage("it has [prefill, decode]", () -> program.function("nothing"));
+            assertMessage("it has [decode, prefill]", () -> program.function("nothing"));
         }
     }
 
