@@ -7,14 +7,15 @@ def prepare() -> None:
     """Keeps the tensors that torch's tracer files under weak keys.
 
     On GraalPy a weak reference to a tensor dies when the tensor's Java peer is collected, although C++ still owns the
-    tensor; the tracer then takes an intermediate result for a constant. A wheel may have cured this already.
+    tensor; the tracer then takes an intermediate result for a constant. Our own wheel has the cure
+    inside torch (``torch.utils.weak.KeptIdRef``); this is for a torch without it.
     """
     if sys.implementation.name != "graalpy":
         return
     from torch.utils import weak
 
     dictionary = weak.WeakIdKeyDictionary
-    if getattr(dictionary, "_torch_ane_strong", False):
+    if hasattr(weak, "KeptIdRef") or getattr(dictionary, "_torch_ane_strong", False):
         return
 
     class StrongIdRef(weak.WeakIdRef):
