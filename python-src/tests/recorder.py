@@ -136,7 +136,8 @@ class Recorder:
         self.stages.append([stage, total, 0])
 
     def done(self, units):
-        self.stages[-1][2] += units
+        if self.stages:
+            self.stages[-1][2] += units
 
 
 class Interpreter:

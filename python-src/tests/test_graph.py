@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from recorder import Recorder
 from torch_ane.export import ExportError, _export, export_for_ane, graph_of
 from torch_ane.graph import NotUniformError, Size, generalise
+from torch_ane.llm._trace import Traced
 
 A, B = {"Q": 5, "M": 11}, {"Q": 7, "M": 17}
 
@@ -140,3 +142,17 @@ def test_an_export_that_differs_from_eager_is_refused_with_the_number():
 
     with pytest.raises(ExportError, match=r"the export of Fickle differs from eager by 0\.333 in result 0"):
         export_for_ane(Fickle().eval(), (torch.ones(2, 4),))
+
+
+def test_a_module_that_is_not_generalised_is_traced_for_each_size():
+    class Root(torch.nn.Module):
+        def forward(self, x, keys):
+            return x.sum(1) / x.shape[1] ** 0.5
+
+    traced = Traced(Root().eval(), lambda sizes: example(**sizes), Recorder())
+    assert (traced.general, traced.traces) == (False, 2)
+    inputs = example(9, 64)
+    (found,) = traced.at(9, 64).run(inputs, {})
+    assert torch.equal(found, inputs[0].sum(1) / 3)
+    traced.at(9, 64)
+    assert traced.traces == 3
