@@ -18,7 +18,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -40,34 +42,46 @@ class ExportTest {
     private static final List<Integer> CUTS = List.of(5, 6, 30, 45);
 
     @TempDir
+    static Path shared;
+
+    private static final Map<TinyModel, Path> CHECKPOINTS = new EnumMap<>(TinyModel.class);
+    private static final Map<TinyModel, Path> FP32_BUNDLES = new EnumMap<>(TinyModel.class);
+
+    @TempDir
     Path folder;
+
+    private static Path checkpoint(TinyModel model) {
+        return CHECKPOINTS.computeIfAbsent(model, each -> each.write(shared.resolve(each.name()), 1));
+    }
+
+    /** Built once, for every test that only reads it. */
+    private static Path fp32Bundle(TinyModel model) {
+        return FP32_BUNDLES.computeIfAbsent(
+                model, each -> TinyBundles.export(checkpoint(each), TinyBundles.FP32, shared));
+    }
 
     @ParameterizedTest
     @EnumSource
     void anFp32ProgramGivesTorchsLogits(TinyModel model) {
-        Path checkpoint = model.write(folder.resolve("checkpoint"), 1);
-        Path bundle = TinyBundles.export(checkpoint, TinyBundles.FP32, folder);
-
-        assertClose(checkpoint, TinyBundles.run(bundle, Numerics.FP32, chunks()), 2e-3);
+        assertClose(checkpoint(model), TinyBundles.run(fp32Bundle(model), Numerics.FP32, chunks()), 2e-3);
     }
 
     @ParameterizedTest
     @EnumSource
     void anFp16ProgramGivesTorchsLogitsOnFp16Hardware(TinyModel model) {
-        Path checkpoint = model.write(folder.resolve("checkpoint"), 2);
-        Path bundle = TinyBundles.export(checkpoint, TinyBundles.FP16, folder);
+        Path bundle = TinyBundles.export(checkpoint(model), TinyBundles.FP16, folder);
 
-        assertClose(checkpoint, TinyBundles.run(bundle, Numerics.DECLARED, chunks()), 5e-2);
+        assertClose(checkpoint(model), TinyBundles.run(bundle, Numerics.DECLARED, chunks()), 5e-2);
     }
 
     @ParameterizedTest
     @EnumSource
     void greedyGenerationChoosesTorchsTokens(TinyModel model) {
-        Path checkpoint = model.write(folder.resolve("checkpoint"), 3);
-        Path bundle = TinyBundles.export(checkpoint, TinyBundles.FP32, folder);
         int[] prompt = Arrays.copyOf(PROMPT, 9);
 
-        assertArrayEquals(TinyBundles.eagerGreedy(checkpoint, prompt, 16), TinyBundles.greedy(bundle, prompt, 16));
+        assertArrayEquals(
+                TinyBundles.eagerGreedy(checkpoint(model), prompt, 16),
+                TinyBundles.greedy(fp32Bundle(model), prompt, 16));
     }
 
     @Test

@@ -50,8 +50,10 @@ final class CausalLmExport {
     Exported run(PythonHost host, WeightStore weights) {
         return host.call(python -> {
             ExporterModule module = stages.timed(
-                    "imports", "import torch", () -> python.module(ExporterModule.NAME, ExporterModule.class));
-            ObjectNode versions = stages.timed("imports", "import torch", () -> object(module.versions()));
+                    "imports",
+                    "import torch and transformers",
+                    () -> python.module(ExporterModule.NAME, ExporterModule.class));
+            ObjectNode versions = object(module.versions());
             try (CheckpointTensors tensors = new CheckpointTensors(checkpoint)) {
                 Value model = stages.timed(
                         "load", "load the model", () -> module.load_causal_lm(checkpoint.configJson(), tensors));
@@ -68,9 +70,11 @@ final class CausalLmExport {
     }
 
     private void note(JsonNode pythonStages, WeightStore weights) {
+        // "lower prefill_512" and its kind are one stage here
         pythonStages
                 .properties()
-                .forEach(stage -> stages.add(stage.getKey(), stage.getValue().asDouble()));
+                .forEach(stage -> stages.add(
+                        stage.getKey().split(" ")[0], stage.getValue().asDouble()));
         if (!pythonStages.has("weights")) {
             stages.add("weights", weights.seconds());
         }
