@@ -80,8 +80,10 @@ class ExportTest {
         int[] prompt = Arrays.copyOf(PROMPT, 9);
 
         assertArrayEquals(
-                TinyBundles.eagerGreedy(checkpoint(model), prompt, 16),
-                TinyBundles.greedy(fp32Bundle(model), prompt, 16));
+                TinyBundles.eagerGreedy(checkpoint(model), prompt, 10),
+                TinyBundles.greedy(fp32Bundle(model), Numerics.FP32, List.of(prompt), 10)
+                        .getFirst()
+                        .ids());
     }
 
     @Test

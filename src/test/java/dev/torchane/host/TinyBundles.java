@@ -67,20 +67,28 @@ final class TinyBundles {
         }
     }
 
-    /** Greedy continuation by the bundle. */
-    static int[] greedy(Path directory, int[] prompt, int count) {
+    /** A greedy continuation, with the logits that each of its tokens was chosen from. */
+    record Greedy(int[] ids, List<float[]> logits) {}
+
+    /** Greedy continuations by the bundle. */
+    static List<Greedy> greedy(Path directory, Numerics numerics, List<int[]> prompts, int count) {
         try (Bundle bundle = Bundle.open(directory);
-                LoadedProgram program = Engine.named("jvm").load(bundle, EngineOptions.defaults())) {
+                LoadedProgram program = Engine.named("jvm")
+                        .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
             LanguageModel model = new LanguageModel(program, shape(bundle.manifest()), bundle.embedding()::lookup);
-            try (KvState state = model.newState()) {
-                int[] ids = new int[count];
-                float[] logits = model.feed(state, prompt, _ -> {});
-                for (int i = 0; i < count; i++) {
-                    ids[i] = largest(logits);
-                    logits = model.feed(state, new int[] {ids[i]}, _ -> {});
-                }
-                return ids;
+            return prompts.stream().map(prompt -> greedy(model, prompt, count)).toList();
+        }
+    }
+
+    private static Greedy greedy(LanguageModel model, int[] prompt, int count) {
+        try (KvState state = model.newState()) {
+            int[] ids = new int[count];
+            List<float[]> logits = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                logits.add(model.feed(state, i == 0 ? prompt : new int[] {ids[i - 1]}, _ -> {}));
+                ids[i] = largest(logits.getLast());
             }
+            return new Greedy(ids, logits);
         }
     }
 
