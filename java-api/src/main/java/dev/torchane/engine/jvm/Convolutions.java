@@ -1,6 +1,8 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.program.TensorType;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -15,6 +17,10 @@ final class Convolutions {
     }
 
     private static void conv(OpContext context) {
+        if (pointwise(context)) {
+            linear(context);
+            return;
+        }
         Operand x = context.in("x");
         Operand weight = context.in("weight");
         Operand bias = context.maybe("bias").orElse(null);
@@ -22,6 +28,40 @@ final class Convolutions {
         int[] w = weight.shape();
         Sliding sliding = Sliding.of(context, x.shape(), out.shape(), Arrays.copyOfRange(w, 2, w.length));
         context.step(new Conv(x, weight, bias, out, sliding, context.integer("groups", 1), sources(sliding)));
+    }
+
+    /** Whether each output pixel is a linear layer of one input pixel, with weights that the program stores. */
+    private static boolean pointwise(OpContext context) {
+        TensorType weight = context.type("weight");
+        boolean ones = weight.elements() == (long) weight.axis(0) * weight.axis(1);
+        for (int stride : context.ints("strides", 1)) {
+            ones &= stride == 1;
+        }
+        return ones
+                && context.type("x").elements() / context.type("x").axis(1)
+                        == context.results().getFirst().type().elements() / weight.axis(0)
+                && context.integer("groups", 1) == 1
+                && context.weight("weight").isPresent();
+    }
+
+    /** A 1×1 convolution: pixels become rows, a linear layer, rows become pixels. */
+    private static void linear(OpContext context) {
+        Operand x = context.in("x");
+        Panels weight = context.store().panels(context.weight("weight").orElseThrow());
+        Operand bias = context.maybe("bias").orElse(null);
+        Operand out = context.out();
+        int images = x.type().axis(0);
+        int pixels = x.size() / (images * weight.inputs());
+        Operand rows = context.temporary(x.type().withShape(List.of(images, pixels, weight.inputs())));
+        Operand results = context.temporary(out.type().withShape(List.of(images, pixels, weight.outputs())));
+        context.step(transposed(x, rows, images, weight.inputs(), pixels));
+        context.step(new Products.Linear(rows, weight, bias, images * pixels, results));
+        context.step(transposed(results, out, images, pixels, weight.outputs()));
+    }
+
+    /** Swaps the last two of three axes {@code [images, a, b]}. */
+    private static Step transposed(Operand from, Operand to, int images, int a, int b) {
+        return Strides.copy(from, 0, new int[] {a * b, 1, b}, to, 0, new int[] {a * b, a, 1}, new int[] {images, b, a});
     }
 
     private static int[] sources(Sliding sliding) {

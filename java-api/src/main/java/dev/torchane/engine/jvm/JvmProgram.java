@@ -50,7 +50,7 @@ final class JvmProgram implements LoadedProgram {
         this.names = Set.copyOf(names);
         this.read = read;
         this.rowAxes = rowAxes;
-        this.store = new WeightStore(source);
+        this.store = new WeightStore(source, options.numerics());
         this.kernels = KernelChoice.kernels(options);
         function(names.getFirst());
         this.pool = new WorkerPool(threads(options));

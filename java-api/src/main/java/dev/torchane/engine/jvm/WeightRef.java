@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.program.DType;
 import dev.torchane.program.Literal;
 import dev.torchane.program.TensorType;
 import java.util.Optional;
@@ -22,13 +23,12 @@ sealed interface WeightRef {
      */
     record Blockwise(TensorType type, Literal data, Literal scale, Optional<Literal> offset) implements WeightRef {
 
-        /** Whether there is one scale for each row of a matrix and no offset. */
+        /** Whether there is one scale for each index of the first axis, int8 data, and no offset. */
         boolean perChannel() {
             return offset.isEmpty()
-                    && type.rank() == 2
-                    && data.type().dtype() == dev.torchane.program.DType.INT8
+                    && data.type().dtype() == DType.INT8
                     && scale.type().elements() == type.axis(0)
-                    && (scale.type().rank() < 2 || scale.type().axis(0) == type.axis(0));
+                    && scale.type().axis(0) == type.axis(0);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.torchane.engine.jvm;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
 import dev.torchane.program.Literal;
 import dev.torchane.program.TensorType;
@@ -22,11 +23,16 @@ final class WeightStore {
     private static final int L = Lanes.COUNT;
 
     private final WeightSource source;
+    private final boolean declared;
     private final Map<WeightRef, float[]> decoded = new ConcurrentHashMap<>();
     private final Map<WeightRef, Panels> packed = new ConcurrentHashMap<>();
 
-    WeightStore(WeightSource source) {
+    /**
+     * @param numerics whether decoded weights are rounded to the type they are declared with
+     */
+    WeightStore(WeightSource source, Numerics numerics) {
         this.source = source;
+        this.declared = numerics == Numerics.DECLARED;
     }
 
     /** Forgets everything, so that the memory can be collected. */
@@ -40,7 +46,7 @@ final class WeightStore {
         return decoded.computeIfAbsent(ref, this::decode);
     }
 
-    /** A matrix {@code [outputs, inputs]} as panels. */
+    /** A matrix {@code [outputs, inputs]}, or the weight of a 1×1 convolution, as panels. */
     Panels panels(WeightRef ref) {
         return packed.computeIfAbsent(ref, this::pack);
     }
@@ -60,7 +66,8 @@ final class WeightStore {
     private Panels pack(WeightRef ref) {
         int outputs = ref.type().axis(0);
         int inputs = Math.toIntExact(ref.type().elements() / Math.max(1, outputs));
-        if (ref instanceof WeightRef.Blockwise blockwise
+        if (!declared
+                && ref instanceof WeightRef.Blockwise blockwise
                 && blockwise.perChannel()
                 && blockwise.data() instanceof Literal.Blob blob) {
             return packBytes(source.bytes(blob), outputs, inputs, numbers(blockwise.scale()));
@@ -128,6 +135,14 @@ final class WeightStore {
     }
 
     private float[] decode(WeightRef ref) {
+        float[] values = expand(ref);
+        if (declared && !(ref instanceof WeightRef.Plain)) {
+            Rounding.round(ref.type().dtype(), values, 0, values.length);
+        }
+        return values;
+    }
+
+    private float[] expand(WeightRef ref) {
         return switch (ref) {
             case WeightRef.Plain plain -> numbers(plain.data());
             case WeightRef.Blockwise blockwise -> blockwise(blockwise);

@@ -96,8 +96,11 @@ final class WorkerPool implements AutoCloseable {
         }
         task = null;
         call = null;
-        if (failure != null) {
-            throw new IllegalStateException("a worker failed: " + failure, failure);
+        switch (failure) {
+            case null -> {}
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            default -> throw new IllegalStateException("a worker failed: " + failure, failure);
         }
     }
 

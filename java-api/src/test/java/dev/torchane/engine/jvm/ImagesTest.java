@@ -69,6 +69,20 @@ class ImagesTest {
     }
 
     @Test
+    void pointwiseConvolutions() {
+        OneOperation.of("conv")
+                .in("x", new int[] {1, 2, 1, 3}, 1, 2, 3, 10, 20, 30)
+                .with("weight", literal(new float[] {1, 0, 0, 1, 2, -1}, 3, 2, 1, 1))
+                .with("bias", literal(new float[] {0, 0, 5}, 3))
+                .gives(new int[] {1, 3, 1, 3}, 1, 2, 3, 10, 20, 30, -3, -11, -19);
+        OneOperation strided = OneOperation.of("conv")
+                .in("x", new int[] {1, 1, 1, 4}, 1, 2, 3, 4)
+                .with("weight", literal(new float[] {2}, 1, 1, 1, 1))
+                .ints("strides", 1, 2);
+        strided.gives(new int[] {1, 1, 1, 2}, 2, 6);
+    }
+
+    @Test
     void transposedConvolutions() {
         OneOperation.of("conv_transpose")
                 .in("x", new int[] {1, 1, 2}, 1, 10)

@@ -51,6 +51,26 @@ class NumericsTest {
     }
 
     @Test
+    void declaredNumericsRoundDequantisedWeights() {
+        for (boolean declared : new boolean[] {true, false}) {
+            OneOperation operation = OneOperation.of("linear").in("x", TensorType.of(DType.FP16, 1, 1), 1024);
+            Value data = operation.f.constant("d", operation.weights.add(TensorType.of(DType.INT8, 1, 1), 101));
+            Value scale = operation.f.constant("s", operation.weights.add(TensorType.of(DType.FP16, 1, 1), 0.0999f));
+            operation.with("weight", operation.f.blockwiseShiftScale("w", data, scale));
+            if (declared) {
+                operation.declared();
+            }
+            float exact = 101 * half(0.0999f);
+            float expected = declared ? half(1024 * half(exact)) : half(1024 * exact);
+            assertEquals(expected, operation.run().getFirst().get(0));
+        }
+    }
+
+    private static float half(float value) {
+        return Float.float16ToFloat(Float.floatToFloat16(value));
+    }
+
+    @Test
     void integersThatFp32CannotHoldAreRefused() {
         IllegalArgumentException e = assertThrows(
                 IllegalArgumentException.class,

@@ -1,0 +1,97 @@
+package dev.torchane.engine.jvm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+
+/** The pool runs each chunk once, hands failures to the caller, and ends with its owner. */
+class WorkerPoolTest {
+
+    private static Call call(WorkerPool pool) {
+        Call call = new Call(new ScalarKernels(), pool.threads());
+        call.attach(pool);
+        return call;
+    }
+
+    @Test
+    void everyChunkRunsOnceBeforeTheCallReturns() {
+        try (WorkerPool pool = new WorkerPool(4)) {
+            Call call = call(pool);
+            for (int round = 0; round < 2000; round++) {
+                int chunks = 1 + round % 37;
+                AtomicIntegerArray runs = new AtomicIntegerArray(chunks);
+                call.parallel((same, chunk, worker) -> runs.incrementAndGet(chunk), chunks);
+                for (int chunk = 0; chunk < chunks; chunk++) {
+                    assertEquals(1, runs.get(chunk), "round " + round + ", chunk " + chunk);
+                }
+            }
+        }
+    }
+
+    @Test
+    void workersWakeAfterARest() throws InterruptedException {
+        try (WorkerPool pool = new WorkerPool(3)) {
+            Call call = call(pool);
+            for (int round = 0; round < 20; round++) {
+                Thread.sleep(3);
+                AtomicIntegerArray runs = new AtomicIntegerArray(50);
+                call.parallel((same, chunk, worker) -> runs.incrementAndGet(chunk), 50);
+                for (int chunk = 0; chunk < 50; chunk++) {
+                    assertEquals(1, runs.get(chunk));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFailureReachesTheCallerAndThePoolGoesOn() {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            Call call = call(pool);
+            RuntimeException e = assertThrows(
+                    RuntimeException.class,
+                    () -> call.parallel(
+                            (same, chunk, worker) -> {
+                                if (chunk == 7) {
+                                    throw new IllegalArgumentException("chunk 7");
+                                }
+                            },
+                            20));
+            assertTrue(e.getMessage().contains("chunk 7"), e.getMessage());
+            AtomicIntegerArray runs = new AtomicIntegerArray(5);
+            call.parallel((same, chunk, worker) -> runs.incrementAndGet(chunk), 5);
+            assertEquals(1, runs.get(4));
+        }
+    }
+
+    @Test
+    void onePoolServesOneCallAtATime() {
+        try (WorkerPool pool = new WorkerPool(2)) {
+            assertTrue(pool.tryOwn());
+            assertFalse(pool.tryOwn());
+            pool.disown();
+            assertTrue(pool.tryOwn());
+        }
+    }
+
+    @Test
+    void closingEndsTheThreads() throws InterruptedException {
+        long before = threads();
+        WorkerPool pool = new WorkerPool(5);
+        assertEquals(before + 4, threads());
+        pool.close();
+        for (int i = 0; i < 200 && threads() > before; i++) {
+            Thread.sleep(10);
+        }
+        assertEquals(before, threads());
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("torch-ane-jvm-\\d+"))
+                .count();
+    }
+}
