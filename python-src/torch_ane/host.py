@@ -9,7 +9,6 @@ import transformers
 
 from .llm import CausalLMExport, Options
 from .llm._reference import eager_logits as _eager_logits
-from .llm._reference import eager_logits_of_each as _eager_logits_of_each
 from .loading import load_causal_lm as _load_causal_lm
 from .passes import PASSES_VERSION
 from .sinks import Checkpoint, ProgramSink, Progress, WeightSink
@@ -45,8 +44,3 @@ def export_causal_lm(
 def eager_logits(model: torch.nn.Module, ids: Sequence[int]) -> torch.Tensor:
     """The logits [vocab] after the last of ``ids``, fp32, by transformers alone."""
     return _eager_logits(model, [int(each) for each in ids])
-
-
-def eager_logits_of_each(model: torch.nn.Module, ids: Sequence[int]) -> torch.Tensor:
-    """The logits [tokens, vocab] after each of ``ids``, fp32, by transformers alone."""
-    return _eager_logits_of_each(model, [int(each) for each in ids])

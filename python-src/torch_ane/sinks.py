@@ -147,6 +147,3 @@ class ExporterModule(Protocol):
 
     def eager_logits(self, model: Any, ids: Sequence[int]) -> Any:
         """The logits [vocab] after the last of ``ids``, fp32, computed by transformers alone: a contiguous tensor."""
-
-    def eager_logits_of_each(self, model: Any, ids: Sequence[int]) -> Any:
-        """The logits [tokens, vocab] after each of ``ids``, fp32, computed by transformers alone: a contiguous tensor."""

@@ -75,9 +75,3 @@ def _multiplier(embedding: torch.nn.Module, ids: torch.Tensor, embedded: torch.T
 def eager_logits(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
     """The logits [vocab] after the last token, by transformers alone."""
     return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].float().contiguous()
-
-
-@torch.no_grad()
-def eager_logits_of_each(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
-    """The logits [tokens, vocab] after each token, by transformers alone."""
-    return model(input_ids=torch.tensor([ids]), use_cache=False).logits[0].float().contiguous()

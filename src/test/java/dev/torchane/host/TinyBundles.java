@@ -125,16 +125,6 @@ final class TinyBundles {
         return worst;
     }
 
-    /** Logits by transformers on torch after each token of each stream, {@code [tokens, vocab]} row-major. */
-    static List<float[]> eagerOfEach(Path checkpoint, List<int[]> streams) {
-        return withModel(
-                checkpoint,
-                (module, model) -> streams.stream()
-                        .map(ids -> NativeMemory.of(module.eager_logits_of_each(model, list(ids)))
-                                .toArray(ValueLayout.JAVA_FLOAT))
-                        .toList());
-    }
-
     private interface Eager {
         float[] after(int[] ids);
     }

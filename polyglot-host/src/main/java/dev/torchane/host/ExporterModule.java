@@ -23,7 +23,4 @@ interface ExporterModule {
 
     /** The logits after the last id, fp32 {@code [vocab]}, computed by transformers alone: a contiguous tensor. */
     PythonTensor eager_logits(Value model, List<Integer> ids);
-
-    /** The logits after each id, fp32 {@code [tokens, vocab]}, computed by transformers alone: a contiguous tensor. */
-    PythonTensor eager_logits_of_each(Value model, List<Integer> ids);
 }
