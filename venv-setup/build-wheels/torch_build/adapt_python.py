@@ -89,17 +89,23 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         ("    skip_code(fn.__code__)\n    fn._torchdynamo_disable = True\n", "    fn._torchdynamo_disable = True\n"),
         (
             "                    sig_ident(original_sig) != sig_ident(traceable_sig)\n",
-            '                    sys.implementation.name != "graalpy"\n'
-            "                    and sig_ident(original_sig) != sig_ident(traceable_sig)\n",
+            (
+                '                    sys.implementation.name != "graalpy"\n'
+                "                    and sig_ident(original_sig) != sig_ident(traceable_sig)\n"
+            ),
         ),
     ],
     # Guards that end when their object dies: say when instead.
     "torch/_tensor_str.py": [
         (
-            "        guard = torch._C._DisableFuncTorch()\n"
-            "        return _str_intern(self, tensor_contents=tensor_contents)",
-            "        with torch._C._DisableFuncTorch():\n"
-            "            return _str_intern(self, tensor_contents=tensor_contents)",
+            (
+                "        guard = torch._C._DisableFuncTorch()\n"
+                "        return _str_intern(self, tensor_contents=tensor_contents)"
+            ),
+            (
+                "        with torch._C._DisableFuncTorch():\n"
+                "            return _str_intern(self, tensor_contents=tensor_contents)"
+            ),
         ),
     ],
     "torch/sparse/_semi_structured_ops.py": [

@@ -39,8 +39,8 @@ def eval_frame(text: str) -> str:
         text,
         "  // owned by caller\n  Py_INCREF(old_callback);\n",
         "  if (new_callback != old_callback) {\n"
-        "    PyErr_SetString(PyExc_NotImplementedError,\n"
-        '                    "TorchDynamo needs CPython\'s frames: use torch.export with strict=False");\n'
+        "    PyErr_SetString(PyExc_NotImplementedError, "
+        '"TorchDynamo needs CPython\'s frames: use torch.export with strict=False");\n'
         "    return NULL;\n"
         "  }\n\n"
         "  // owned by caller\n  Py_INCREF(old_callback);\n",

@@ -72,7 +72,7 @@ rule link
 
 def sources(root: Path) -> list[Path]:
     lists: dict = {}
-    exec((root / "build_variables.bzl").read_text(), lists)  # Starlark that is also Python
+    exec((root / "build_variables.bzl").read_text(), lists)  # noqa: S102 (Starlark that is also Python)
     core = [s for s in lists["libtorch_python_core_sources"] if "/onnx" not in s]
     return [root / s for s in core] + [root / f"torch/csrc/autograd/generated/{name}.cpp" for name in GENERATED]
 
