@@ -97,6 +97,8 @@ public final class ChatTemplate {
         try {
             List<JinjaStatement> template = parsed.computeIfAbsent(name, key -> JinjaParser.parse(sources.get(key)));
             return JinjaRenderer.render(template, JinjaGlobals.of(clock), all, new JinjaLimits());
+        } catch (StackOverflowError e) {
+            throw new TorchAneException("the model's chat template cannot be rendered: it is nested too deeply", e);
         } catch (JinjaError e) {
             String where = e.line() > 0 ? " in line " + e.line() : "";
             throw new TorchAneException(

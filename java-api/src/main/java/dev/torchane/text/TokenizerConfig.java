@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.TorchAneException;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,6 +25,7 @@ import java.util.TreeSet;
  */
 record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTemplate> chatTemplate) {
 
+    private static final System.Logger LOGGER = System.getLogger(TokenizerConfig.class.getName());
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** Ends of a turn; one that the chat template writes ends a generation even where no file says so. */
@@ -81,7 +83,11 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         }
         boolean chatMl = vocabulary.id("<|im_start|>").isPresent()
                 && vocabulary.id("<|im_end|>").isPresent();
-        return chatMl ? Optional.of(ChatTemplate.chatMl()) : Optional.empty();
+        if (!chatMl) {
+            return Optional.empty();
+        }
+        LOGGER.log(Level.INFO, "{0} has no chat template; its vocabulary has ChatML''s tokens: ChatML is used", directory);
+        return Optional.of(ChatTemplate.chatMl());
     }
 
     private static String tokenText(JsonNode value) {

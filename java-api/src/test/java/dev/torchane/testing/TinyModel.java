@@ -12,7 +12,7 @@ import java.util.SplittableRandom;
 
 /**
  * A random two-layer language model that can be written as a Hugging Face directory or as a GGUF file, with
- * {@link TinyTokenizer} as its tokenizer: 4 query heads over 2 key-value heads of 16 values, hidden size 64.
+ * {@link TinyTokenizer} as its tokenizer: 4 query heads over 2 key-value heads of 16 values, hidden size 80 (so that a head is not hidden size by heads).
  */
 public final class TinyModel {
 
@@ -33,7 +33,7 @@ public final class TinyModel {
     }
 
     public static final int LAYERS = 2;
-    public static final int HIDDEN = 64;
+    public static final int HIDDEN = 80;
     public static final int INTERMEDIATE = 96;
     public static final int HEADS = 4;
     public static final int KV_HEADS = 2;
