@@ -25,6 +25,7 @@ import java.util.OptionalLong;
  * @param embedding where the embedding table lies
  * @param rowAxes axis of each input that has one row per token of the window
  * @param weights what was stored, and how
+ * @param buildSeconds what each stage of the build took, in their order; empty when it was not recorded
  */
 public record Manifest(
         String kind,
@@ -37,7 +38,8 @@ public record Manifest(
         Optional<Rope> localRope,
         Embedding embedding,
         Map<String, Integer> rowAxes,
-        List<Weight> weights) {
+        List<Weight> weights,
+        Map<String, Double> buildSeconds) {
 
     /** Version of the format that is read. */
     public static final int FORMAT = 1;
@@ -47,6 +49,7 @@ public record Manifest(
         versions = Collections.unmodifiableMap(new LinkedHashMap<>(versions));
         rowAxes = Collections.unmodifiableMap(new LinkedHashMap<>(rowAxes));
         weights = List.copyOf(weights);
+        buildSeconds = Collections.unmodifiableMap(new LinkedHashMap<>(buildSeconds));
     }
 
     /**

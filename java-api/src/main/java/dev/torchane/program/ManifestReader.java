@@ -45,7 +45,8 @@ final class ManifestReader {
                 rope.find("local").map(local -> rope(rope.object("local"))),
                 embedding(root.object("embedding"), model),
                 rowAxes(),
-                weights());
+                weights(),
+                buildSeconds());
     }
 
     private Manifest.Model model(Node model) {
@@ -148,6 +149,16 @@ final class ManifestReader {
                             weight.find("maxError").isEmpty() ? 0 : weight.number("maxError"));
                 })
                 .toList();
+    }
+
+    private Map<String, Double> buildSeconds() {
+        if (root.find("build").isEmpty() || root.object("build").find("seconds").isEmpty()) {
+            return Map.of();
+        }
+        Node seconds = root.object("build").object("seconds");
+        Map<String, Double> result = new LinkedHashMap<>();
+        seconds.fields.keySet().forEach(stage -> result.put(stage, seconds.number(stage)));
+        return result;
     }
 
     private Map<String, String> texts(String field) {

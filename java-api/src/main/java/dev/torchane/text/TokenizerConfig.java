@@ -86,7 +86,8 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         if (!chatMl) {
             return Optional.empty();
         }
-        LOGGER.log(Level.INFO, "{0} has no chat template; its vocabulary has ChatML''s tokens: ChatML is used", directory);
+        LOGGER.log(
+                Level.INFO, "{0} has no chat template; its vocabulary has ChatML''s tokens: ChatML is used", directory);
         return Optional.of(ChatTemplate.chatMl());
     }
 

@@ -37,6 +37,7 @@ final class DemoCommand implements Runnable {
                 Answer.print(lm, prompt, false, maxTokens, clock);
                 System.err.println("weights: " + lm.manifest().options().get("weights") + ", target "
                         + lm.manifest().target() + "; bundle " + lm.bundle());
+                System.err.println(BuildReport.line(lm.manifest()));
                 progress.summary();
             }
         }

@@ -49,6 +49,7 @@ final class InspectCommand implements Runnable {
                 model.maxLen());
         out.println("  versions " + manifest.versions());
         out.println("  options " + manifest.options());
+        out.println("  " + BuildReport.line(manifest));
 
         out.println("\nfunctions");
         for (Function function : program.functions()) {
