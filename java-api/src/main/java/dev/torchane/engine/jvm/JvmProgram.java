@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.TorchAneException;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
@@ -8,6 +9,7 @@ import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.Operation;
 import dev.torchane.program.Value;
+import java.lang.ref.Cleaner;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -21,6 +23,8 @@ final class JvmProgram implements LoadedProgram {
 
     /** Calls whose memory is kept for the next ones. */
     private static final int KEPT_CALLS = 2;
+
+    private static final Cleaner CLEANER = Cleaner.create();
 
     private final Set<String> names;
     private final java.util.function.Function<String, Function> read;
@@ -54,6 +58,8 @@ final class JvmProgram implements LoadedProgram {
         this.kernels = KernelChoice.kernels(options);
         function(names.getFirst());
         this.pool = new WorkerPool(threads(options));
+        // For programs that nobody closes; the pool does not refer to its program.
+        CLEANER.register(this, pool::close);
     }
 
     private static int threads(EngineOptions options) {
@@ -73,7 +79,16 @@ final class JvmProgram implements LoadedProgram {
                         .ifPresent(linear::add);
             }
         }
-        linear.parallelStream().forEach(store::panels);
+        try {
+            linear.parallelStream().forEach(store::panels);
+        } catch (OutOfMemoryError e) {
+            long bytes = linear.stream().mapToLong(WeightRef::storedBytes).sum();
+            throw new TorchAneException(
+                    "the linear layers of function '" + function.name() + "' take " + (bytes >> 20)
+                            + " MB; Java may use " + (Runtime.getRuntime().maxMemory() >> 20)
+                            + " MB in all: start it with a larger -Xmx",
+                    e);
+        }
         if (kernels instanceof WarmKernels warm) {
             linear.forEach(ref -> warm.expect(store.panels(ref)));
         }

@@ -56,8 +56,9 @@ final class Planner {
         return RemoveDeadCode.apply(UpdateStatesInPlace.apply(prepared));
     }
 
-    /** Refuses operations and types that no plan can be made for. */
+    /** Refuses operations, types and sizes that no plan can be made for. */
     static void check(Function function) {
+        function.inputs().forEach(value -> checkSize(function, value));
         for (Operation operation : function.operations()) {
             if (!isConstant(operation.kind()) && !StepTable.known(operation.kind())) {
                 throw new TorchAneException("the jvm engine does not know the operation '" + operation.kind() + "'"
@@ -66,6 +67,7 @@ final class Planner {
                                 : " (result '" + operation.output().name() + "'")
                         + " in function '" + function.name() + "'");
             }
+            operation.outputs().forEach(value -> checkSize(function, value));
         }
         for (Value state : function.states()) {
             DType dtype = state.type().dtype();
@@ -73,6 +75,14 @@ final class Planner {
                 throw new TorchAneException("state '" + state.name() + "' of function '" + function.name()
                         + "' has type " + state.type() + "; the jvm engine keeps states in fp32 or fp16");
             }
+        }
+    }
+
+    private static void checkSize(Function function, Value value) {
+        if (value.type().elements() > Integer.MAX_VALUE - 64) {
+            throw new TorchAneException(
+                    "'" + value.name() + "' of function '" + function.name() + "' has type " + value.type() + ": "
+                            + value.type().elements() + " elements; the jvm engine takes fewer than 2^31");
         }
     }
 

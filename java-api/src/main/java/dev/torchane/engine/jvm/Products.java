@@ -50,9 +50,14 @@ final class Products {
             call.parallel(this, chunks(call.threads()));
         }
 
+        /** Panels that a kernel takes together: chunks begin at multiples of it. */
+        private int group() {
+            return rows == 1 ? 4 : 2;
+        }
+
         private int chunks(int threads) {
             long work = (long) rows * weight.inputs() * weight.outputs();
-            int most = (int) Math.min(weight.count(), Math.max(1, work / GRAIN));
+            int most = (int) Math.min(Math.ceilDiv(weight.count(), group()), Math.max(1, work / GRAIN));
             // A few chunks for each thread, so that one that is late does not hold up the others.
             return threads == 1 ? 1 : Math.min(most, 8 * threads);
         }
@@ -60,8 +65,9 @@ final class Products {
         @Override
         public void run(Call call, int chunk, int worker) {
             int chunks = chunks(call.threads());
-            int from = (int) ((long) weight.count() * chunk / chunks);
-            int to = (int) ((long) weight.count() * (chunk + 1) / chunks);
+            int groups = Math.ceilDiv(weight.count(), group());
+            int from = (int) ((long) groups * chunk / chunks) * group();
+            int to = Math.min(weight.count(), (int) ((long) groups * (chunk + 1) / chunks) * group());
             call.kernels.linear(
                     x.array(call),
                     x.offset(),

@@ -14,6 +14,16 @@ sealed interface WeightRef {
     /** Type of the decoded tensor. */
     TensorType type();
 
+    /** Bytes of the stored form. */
+    default long storedBytes() {
+        return switch (this) {
+            case Plain plain -> plain.data().type().bytes();
+            case Blockwise blockwise -> blockwise.data().type().bytes();
+            case Affine affine -> affine.data().type().bytes();
+            case Palette palette -> palette.indices().type().bytes();
+        };
+    }
+
     /** A {@code const}, or one behind {@code constexpr_cast}. */
     record Plain(TensorType type, Literal data) implements WeightRef {}
 
