@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /**
  * A causal language model with its KV state inside the program.
@@ -49,13 +51,13 @@ public final class CausalLM implements AutoCloseable {
     private final Optional<Tokenizer> tokenizer;
     private boolean closed;
 
-    private CausalLM(Bundle bundle, LoadedProgram program) {
+    private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer) {
         this.bundle = bundle;
         this.program = program;
+        this.tokenizer = tokenizer;
         Manifest manifest = bundle.manifest();
         EmbeddingTable embedding = bundle.embedding();
         this.model = new LanguageModel(program, shape(manifest), embedding::lookup);
-        this.tokenizer = bundle.file("tokenizer.json").map(file -> Tokenizer.open(bundle.directory()));
         Set<Integer> eos = new HashSet<>(manifest.model().eos());
         tokenizer.ifPresent(known -> eos.addAll(known.ends()));
         this.loop = new GenerationLoop(model, eos);
@@ -123,15 +125,35 @@ public final class CausalLM implements AutoCloseable {
      */
     public static CausalLM open(Path bundle, CausalLMOptions options) {
         Bundle opened = Bundle.open(bundle);
+        // The tokenizer takes a good part of the time to the first token: it is opened beside the program.
+        CompletableFuture<Optional<Tokenizer>> tokenizer = CompletableFuture.supplyAsync(
+                () -> opened.file("tokenizer.json").map(file -> Tokenizer.open(opened.directory())));
         LoadedProgram program = null;
         try {
             program = Engine.named(options.engine()).load(opened, options.engineOptions());
-            return new CausalLM(opened, program);
+            return new CausalLM(opened, program, joined(tokenizer));
         } catch (Throwable failure) {
             if (program != null) {
                 program.close();
             }
-            opened.close();
+            tokenizer.handle((known, unopened) -> {
+                if (known != null) {
+                    known.ifPresent(Tokenizer::close);
+                }
+                opened.close();
+                return null;
+            });
+            throw failure;
+        }
+    }
+
+    private static <T> T joined(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
             throw failure;
         }
     }
