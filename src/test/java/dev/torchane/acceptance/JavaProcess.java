@@ -33,6 +33,21 @@ public record JavaProcess(int exitCode, String out, String err) {
         command.addAll(flags);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));
+        return run(command);
+    }
+
+    /** Runs JShell on a script, as {@code ./torch-ane jshell} does. */
+    public static JavaProcess jshell(Path startup, Path script) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "jshell").toString());
+        command.addAll(List.of("--class-path", classPath(entry -> !entry.endsWith(".pom"))));
+        command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+        FLAGS.forEach(flag -> command.add("-R" + flag));
+        command.addAll(List.of("--startup", "DEFAULT", "--startup", startup.toString(), script.toString()));
+        return run(command);
+    }
+
+    private static JavaProcess run(List<String> command) throws IOException, InterruptedException {
         Path out = Files.createTempFile("out", ".txt");
         Path err = Files.createTempFile("err", ".txt");
         try {

@@ -158,4 +158,13 @@ class RealModelTest {
         assertTrue(refused.exitCode() != 0);
         assertTrue(refused.err().contains("dev.torchane:torch-ane-polyglot-host"), refused.err());
     }
+
+    @Test
+    void the_jshell_sample_answers_two_questions() throws Exception {
+        Path samples = Path.of("..", "..", "samples", "jshell").toAbsolutePath().normalize();
+        JavaProcess shell = JavaProcess.jshell(samples.resolve("torch-ane.jsh"), samples.resolve("chat.jsh"));
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(shell.out().contains("Paris"), shell.out() + shell.err());
+        assertTrue(shell.out().contains("> Name three colours."), shell.out() + shell.err());
+    }
 }
