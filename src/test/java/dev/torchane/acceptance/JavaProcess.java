@@ -40,7 +40,8 @@ public record JavaProcess(int exitCode, String out, String err) {
     public static JavaProcess jshell(Path startup, Path script) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "jshell").toString());
-        command.addAll(List.of("--class-path", classPath(entry -> !entry.endsWith(".pom"))));
+        command.addAll(
+                List.of("--class-path", classPath(entry -> !entry.endsWith(".pom") && Files.exists(Path.of(entry)))));
         command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
         FLAGS.forEach(flag -> command.add("-R" + flag));
         command.addAll(List.of("--startup", "DEFAULT", "--startup", startup.toString(), script.toString()));
