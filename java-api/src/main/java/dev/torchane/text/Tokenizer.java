@@ -59,7 +59,8 @@ public final class Tokenizer implements AutoCloseable {
         } catch (IOException e) {
             throw new TorchAneException(file + " cannot be read: " + e, e);
         }
-        CompletableFuture<Vocabulary> vocabulary = CompletableFuture.supplyAsync(() -> Vocabulary.parse(json, file));
+        CompletableFuture<Vocabulary> vocabulary = CompletableFuture.supplyAsync(
+                () -> Vocabulary.parse(json, file), Thread.ofVirtual().name("vocabulary")::start);
         TokenizersLibrary library = NativeTokenizers.library();
         long handle = create(library, json, file);
         try {
