@@ -11,6 +11,7 @@ import dev.torchane.TorchAneException;
 import dev.torchane.build.BuildOptions;
 import dev.torchane.build.Exporter;
 import dev.torchane.build.Progress;
+import dev.torchane.build.WeightEncoding;
 import dev.torchane.engine.Numerics;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Manifest;
@@ -231,6 +232,15 @@ class ExportTest {
         IllegalArgumentException e =
                 assertThrows(IllegalArgumentException.class, () -> TinyBundles.export(checkpoint, options, folder));
         assertTrue(e.getMessage().contains("256"), e.getMessage());
+    }
+
+    @Test
+    void fp32WeightsInAnFp16ProgramAreRefusedBeforePythonStarts() {
+        BuildOptions options = TinyBundles.FP16.withWeights(WeightEncoding.FP32);
+
+        IllegalArgumentException e = assertThrows(
+                IllegalArgumentException.class, () -> TinyBundles.export(folder.resolve("absent"), options, folder));
+        assertTrue(e.getMessage().contains("choose weights fp16 or int8"), e.getMessage());
     }
 
     @HostAccess.Implementable

@@ -28,6 +28,7 @@ public final class GraalPyExporter implements Exporter {
 
     @Override
     public void exportCausalLM(Path checkpoint, BuildOptions options, Path directory, Progress progress) {
+        WeightStore.requireStorable(options);
         Stages stages = new Stages(progress);
         try (Checkpoint source = Checkpoint.open(checkpoint, Checkpoint.Access.COPY_ON_WRITE)) {
             source.hasTiedHead();

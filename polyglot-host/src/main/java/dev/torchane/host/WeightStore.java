@@ -57,17 +57,23 @@ final class WeightStore implements WeightSink {
     private final Map<String, String> aliases = new HashMap<>();
     private long nanos;
 
-    /**
-     * @throws IllegalArgumentException when the options store weights more precisely than the program computes
-     */
     WeightStore(BlobFile file, BuildOptions options) {
+        requireStorable(options);
+        this.file = file;
+        this.precision = options.precision();
+        this.encoding = options.weights();
+    }
+
+    /**
+     * Checks that a program of these options can hold weights of these options.
+     *
+     * @throws IllegalArgumentException when it cannot
+     */
+    static void requireStorable(BuildOptions options) {
         if (options.precision() == DType.FP16 && options.weights() == WeightEncoding.FP32) {
             throw new IllegalArgumentException(
                     "an fp16 program cannot hold fp32 weights: choose weights fp16 or int8, or precision fp32");
         }
-        this.file = file;
-        this.precision = options.precision();
-        this.encoding = options.weights();
     }
 
     @Override
