@@ -42,7 +42,23 @@ public final class Main {
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setExecutionExceptionHandler((failure, command, parsed) -> main.report(failure, command.getErr()));
+        line.setParameterExceptionHandler((failure, rest) -> notUnderstood(failure));
         System.exit(line.execute(arguments));
+    }
+
+    /** What is wrong stays in sight: the synopsis alone follows it, except where the commands are what has to be known. */
+    private static int notUnderstood(CommandLine.ParameterException failure) {
+        CommandLine command = failure.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("torch-ane: " + failure.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+        if (command.getParent() == null) {
+            command.usage(err);
+        } else {
+            err.print("usage: " + command.getHelp().synopsis("usage: ".length()));
+            err.println("       ./" + command.getCommandSpec().qualifiedName() + " --help says more");
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
     private int report(Exception failure, PrintWriter err) {

@@ -21,13 +21,19 @@ final class ModelOptions {
         }
     }
 
-    @Option(names = "--target", description = "Hardware the program is shaped for: ${COMPLETION-CANDIDATES}.")
+    @Option(
+            names = "--target",
+            description = "Hardware the program is shaped for: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
     private Target target = Target.CPU;
 
-    @Option(names = "--precision", description = "Activations of the program: ${COMPLETION-CANDIDATES}.")
+    @Option(
+            names = "--precision",
+            description = "Activations of the program: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
     private Precision precision = Precision.FP32;
 
-    @Option(names = "--weights", description = "Storage of linear weights: ${COMPLETION-CANDIDATES}.")
+    @Option(
+            names = "--weights",
+            description = "Storage of linear weights: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
     private WeightEncoding weights = WeightEncoding.INT8;
 
     @Option(names = "--max-len", description = "Largest context in tokens; default 2048 or the model's own limit.")
