@@ -27,7 +27,9 @@ rm -rf "$work/models"
 
 round=1
 while [ "$round" -le "$times" ]; do
-    moment=$(awk -v seed="$round$$" -v whole="$whole" 'BEGIN { srand(seed); printf "%.2f", rand() * (whole + 1) }')
+    # odd rounds any time, even rounds in the last third, where the files are written
+    moment=$(awk -v seed="$round$$" -v whole="$whole" -v round="$round" 'BEGIN {
+        srand(seed); r = rand(); printf "%.2f", (round % 2 ? r : 2 / 3 + r / 3) * (whole + 1) }')
     setsid "$here/torch-ane" run "$model" "Say yes." --max-tokens 4 >/dev/null 2>&1 &
     victim=$!
     sleep "$moment"
