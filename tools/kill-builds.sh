@@ -33,7 +33,7 @@ while [ "$round" -le "$times" ]; do
     setsid "$here/torch-ane" run "$model" "Say yes." --max-tokens 4 >/dev/null 2>&1 &
     victim=$!
     sleep "$moment"
-    kill -9 -- "-$victim" 2>/dev/null || true
+    kill -9 "-$victim" 2>/dev/null || true
     wait "$victim" 2>/dev/null || true
     entries=$(find "$work/models" -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null || true)
     verdict="no entry"
