@@ -28,6 +28,7 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A causal language model with its KV state inside the program.
@@ -39,7 +40,7 @@ import java.util.concurrent.CompletionException;
  * }</pre>
  *
  * <p>The first time a checkpoint is used it is built into a bundle in the cache (minutes, Python runs inside this process);
- * afterwards the bundle alone is loaded and no Python is needed. One thread at a time may use an instance.
+ * afterwards the bundle alone is loaded and no Python is needed. One thread at a time may use an instance; any thread may close it.
  */
 public final class CausalLM implements AutoCloseable {
 
@@ -49,7 +50,7 @@ public final class CausalLM implements AutoCloseable {
     private final GenerationLoop loop;
     private final KvState state;
     private final Optional<Tokenizer> tokenizer;
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer) {
         this.bundle = bundle;
@@ -278,16 +279,18 @@ public final class CausalLM implements AutoCloseable {
     }
 
     private void ensureOpen() {
-        if (closed) {
+        if (closed.get()) {
             throw new IllegalStateException("this model is closed");
         }
     }
 
-    /** Frees the state and the program; idempotent. */
+    /**
+     * Frees the state and the program; idempotent, and from any thread: a generation that is running ends with an
+     * {@link IllegalStateException}.
+     */
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
+        if (closed.compareAndSet(false, true)) {
             state.close();
             program.close();
             tokenizer.ifPresent(Tokenizer::close);

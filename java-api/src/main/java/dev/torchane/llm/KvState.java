@@ -21,7 +21,7 @@ public final class KvState implements AutoCloseable {
     private int rung;
     private int[] tokens = new int[64];
     private int position;
-    private boolean closed;
+    private volatile boolean closed;
 
     KvState(LanguageModel model) {
         this.model = model;

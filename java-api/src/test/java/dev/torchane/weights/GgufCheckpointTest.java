@@ -139,7 +139,6 @@ class GgufCheckpointTest {
 
     @Test
     void mixedTypesAreRead() {
-        TinyModel model = TinyModel.of(Architecture.LLAMA, 7);
         int embedding = 512 * 256;
         GgufWriter writer = minimal("llama", 256, 4)
                 .tensor("token_embd.weight", GgufWriter.Q6_K, new long[] {512, 256}, new byte[embedding / 256 * 210])
@@ -156,12 +155,14 @@ class GgufCheckpointTest {
             assertEquals(
                     WeightType.BF16,
                     checkpoint.tensor("model.layers.0.self_attn.v_proj.weight").type());
+            assertEquals(
+                    WeightType.F32,
+                    checkpoint.tensor("model.layers.0.input_layernorm.weight").type());
             float[] row = new float[256];
             for (WeightTensor tensor : checkpoint.tensors().values()) {
                 tensor.dequantize(0, 1, MemorySegment.ofArray(row));
             }
         }
-        assertTrue(model.tensors().size() > 4);
     }
 
     @Test

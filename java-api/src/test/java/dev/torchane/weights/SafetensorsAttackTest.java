@@ -10,6 +10,7 @@ import dev.torchane.testing.LittleEndian;
 import dev.torchane.testing.SafetensorsWriter;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -64,6 +65,20 @@ class SafetensorsAttackTest {
         try (Checkpoint checkpoint = Checkpoint.open(directory)) {
             assertEquals(1, checkpoint.tensors().size());
         }
+    }
+
+    @Test
+    void aHeaderBeyondTheLimitIsRefusedWithItsSizeAndTheLimit() throws IOException {
+        long length = 300L << 20;
+        try (RandomAccessFile sparse =
+                new RandomAccessFile(directory.resolve("model.safetensors").toFile(), "rw")) {
+            sparse.write(new LittleEndian().int64(length).raw(new byte[] {'{'}).toBytes());
+            sparse.setLength(length + 64);
+        }
+        CheckpointFault fault = assertThrows(CheckpointException.class, () -> Checkpoint.open(directory))
+                .fault();
+        assertInstanceOf(CheckpointFault.HeaderTooLarge.class, fault);
+        assertMessage(fault, "314572800", "268435456");
     }
 
     @Test
