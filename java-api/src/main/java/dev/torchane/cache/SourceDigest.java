@@ -93,13 +93,28 @@ public final class SourceDigest {
     }
 
     private void writeMemo(ObjectNode known) {
+        Path fresh = null;
         try {
             Files.createDirectories(memo.getParent());
-            Path fresh = Files.createTempFile(memo.getParent(), "digests", ".tmp");
+            fresh = Files.createTempFile(memo.getParent(), "digests", ".tmp");
             JSON.writeValue(fresh.toFile(), known);
             Files.move(fresh, memo, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException failure) {
-            throw ModelCache.storageFailure(memo.getParent(), failure);
+            // what is not remembered is computed again; a cache that cannot be written can still be read
+            System.getLogger(SourceDigest.class.getName())
+                    .log(System.Logger.Level.DEBUG, "digests are not remembered in {0}: {1}", memo, failure);
+        } finally {
+            discard(fresh);
+        }
+    }
+
+    private static void discard(Path file) {
+        try {
+            if (file != null) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException left) {
+            // an empty file on a disk that refuses everything
         }
     }
 }

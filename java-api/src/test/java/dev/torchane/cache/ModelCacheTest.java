@@ -153,6 +153,21 @@ class ModelCacheTest {
     }
 
     @Test
+    void given_a_cache_that_cannot_be_written_when_a_digest_is_taken_then_it_is_right_and_nothing_is_left()
+            throws Exception {
+        Path file = Files.writeString(root.resolve("model.safetensors"), "weights");
+        String digest = new SourceDigest(root.resolve("writable")).of(List.of(file));
+        assertEquals(digest, new SourceDigest(file).of(List.of(file)));
+        Path occupied = Files.createDirectories(root.resolve("occupied/digests.json/x"))
+                .getParent()
+                .getParent();
+        assertEquals(digest, new SourceDigest(occupied).of(List.of(file)));
+        try (Stream<Path> left = Files.list(occupied)) {
+            assertEquals(1, left.count());
+        }
+    }
+
+    @Test
     void the_cache_folder_follows_the_variable_and_the_system() {
         Path home = Path.of("/home/someone");
         assertEquals(Path.of("/elsewhere"), CacheRoot.locate(Map.of("TORCH_ANE_CACHE", "/elsewhere"), "Linux", home));
