@@ -5,6 +5,8 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.Tensor;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 
 /**
@@ -16,6 +18,7 @@ public final class LanguageModel {
     private final LoadedProgram program;
     private final ModelShape shape;
     private final Embedding embedding;
+    private final Set<String> verified = ConcurrentHashMap.newKeySet();
 
     /**
      * @throws TorchAneException when the program lacks a function that the shape's ladder asks for
@@ -46,7 +49,22 @@ public final class LanguageModel {
     }
 
     LoadedFunction decode(int rung) {
-        return program.function("decode_" + rung);
+        return function("decode_" + rung, shape.decodeWindow(), rung);
+    }
+
+    /** A function, checked against the shape when it is first asked for. */
+    private LoadedFunction function(String name, int rows, int columns) {
+        LoadedFunction function = program.function(name);
+        if (!verified.contains(name)) {
+            FunctionContract.verify(function.signature(), shape, rows, columns);
+            String first = "decode_" + shape.ladder().getFirst();
+            if (!name.equals(first)) {
+                FunctionContract.verifySameStates(
+                        function.signature(), program.function(first).signature());
+            }
+            verified.add(name);
+        }
+        return function;
     }
 
     /**
@@ -89,7 +107,7 @@ public final class LanguageModel {
 
     private Tensor run(KvState state, Window window, int[] tokens) {
         String name = (window.prefill() ? "prefill_" : "decode_") + state.capacity();
-        LoadedFunction function = program.function(name);
+        LoadedFunction function = function(name, window.rows(), state.capacity());
         WindowInputs filled = state.inputs(
                 name, () -> new WindowInputs(function.signature(), shape, embedding, window.rows(), state.capacity()));
         filled.fill(window, tokens);

@@ -65,6 +65,9 @@ final class ManifestReader {
                     "rungs that hold windows of " + decode + " and " + prefill + " and reach maxLen " + maxLen,
                     ladder.toString());
         }
+        if (ladder.stream().anyMatch(rung -> rung % decode != 0)) {
+            throw refuse("model.ladder", "rungs of whole decode windows of " + decode, ladder.toString());
+        }
         int heads = model.integer("heads", 1);
         int kvHeads = model.integer("kvHeads", 1);
         if (heads % kvHeads != 0) {

@@ -242,6 +242,7 @@ class BundleTest {
             "vocab": 3                  | "vocab": 99999999999   | expected model.vocab to be an integer
             "vocab": 3,                 | ''                     | expected model.vocab to be an integer of at least 1, found nothing
             "ladder": [16, 32]          | "ladder": [32, 16]     | expected model.ladder to be rungs that ascend
+            "ladder": [16, 32]          | "ladder": [16, 36]     | expected model.ladder to be rungs of whole decode windows
             "ladder": [16, 32]          | "ladder": []           | expected model.ladder to be rungs that hold windows
             "ladder": [16, 32]          | "ladder": [16, null]   | expected model.ladder to be an integer
             "maxLen": 32                | "maxLen": 33           | and reach maxLen 33

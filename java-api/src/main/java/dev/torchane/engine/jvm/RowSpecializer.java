@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.TorchAneException;
 import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.Literal;
@@ -84,9 +85,15 @@ final class RowSpecializer {
         Set<Integer> sizes = new HashSet<>();
         for (Value input : function.tensors()) {
             Integer axis = rowAxes.get(input.name());
-            if (axis != null && axis < input.type().rank()) {
-                sizes.add(input.type().axis(axis));
+            if (axis == null) {
+                continue;
             }
+            if (axis >= input.type().rank()) {
+                throw new TorchAneException("the rows of input '" + input.name() + "' of function '" + function.name()
+                        + "' are said to lie along axis " + axis + ", but its type is " + input.type()
+                        + ": build the model again");
+            }
+            sizes.add(input.type().axis(axis));
         }
         return sizes.size() == 1 ? OptionalInt.of(sizes.iterator().next()) : OptionalInt.empty();
     }
