@@ -28,7 +28,6 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A causal language model with its KV state inside the program.
@@ -40,7 +39,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * }</pre>
  *
  * <p>The first time a checkpoint is used it is built into a bundle in the cache (minutes, Python runs inside this process);
- * afterwards the bundle alone is loaded and no Python is needed. One thread at a time may use an instance; any thread may close it.
+ * afterwards the bundle alone is loaded and no Python is needed. One call at a time may feed, generate
+ * or reset: another, from a second thread or from a listener of the first, is refused. Any thread may close an instance.
  */
 public final class CausalLM implements AutoCloseable {
 
@@ -50,7 +50,7 @@ public final class CausalLM implements AutoCloseable {
     private final GenerationLoop loop;
     private final KvState state;
     private final Optional<Tokenizer> tokenizer;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final OneCallAtATime calls;
 
     private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer) {
         this.bundle = bundle;
@@ -63,6 +63,7 @@ public final class CausalLM implements AutoCloseable {
         tokenizer.ifPresent(known -> eos.addAll(known.ends()));
         this.loop = new GenerationLoop(model, eos);
         this.state = model.newState();
+        this.calls = new OneCallAtATime(bundle::close);
     }
 
     /**
@@ -73,6 +74,7 @@ public final class CausalLM implements AutoCloseable {
      *     it is not built yet and the artifact that builds is not on the class path
      */
     public static CausalLM fromPretrained(String idOrPath, CausalLMOptions options) {
+        Arguments.given(options, "options");
         return fromPretrained(locate(idOrPath), options);
     }
 
@@ -82,7 +84,7 @@ public final class CausalLM implements AutoCloseable {
      * @throws TorchAneException when there is neither; the message names both places looked at
      */
     public static Path locate(String idOrPath) {
-        return ModelLocator.system().locate(idOrPath);
+        return ModelLocator.system().locate(Arguments.given(idOrPath, "idOrPath"));
     }
 
     /** As {@link #fromPretrained(String, CausalLMOptions)}, from a path. */
@@ -95,7 +97,8 @@ public final class CausalLM implements AutoCloseable {
      * it is.
      */
     public static Path build(Path model, CausalLMOptions options) {
-        if (Files.isRegularFile(model.resolve(Bundle.MANIFEST))) {
+        Arguments.given(options, "options");
+        if (Files.isRegularFile(Arguments.given(model, "model").resolve(Bundle.MANIFEST))) {
             return model;
         }
         Optional<Exporter> exporter = ServiceLoader.load(Exporter.class).findFirst();
@@ -125,7 +128,8 @@ public final class CausalLM implements AutoCloseable {
      * @throws TorchAneException when the bundle is damaged, or the engine cannot run it
      */
     public static CausalLM open(Path bundle, CausalLMOptions options) {
-        Bundle opened = Bundle.open(bundle);
+        Arguments.given(options, "options");
+        Bundle opened = Bundle.open(Arguments.given(bundle, "bundle"));
         // The tokenizer takes a good part of the time to the first token: it is opened beside the program.
         CompletableFuture<Optional<Tokenizer>> tokenizer = CompletableFuture.supplyAsync(
                 () -> opened.file("tokenizer.json").map(file -> Tokenizer.open(opened.directory())));
@@ -198,7 +202,7 @@ public final class CausalLM implements AutoCloseable {
 
     /** Tokens fed since the last {@link #reset()}. */
     public int position() {
-        ensureOpen();
+        calls.requireOpen();
         return state.position();
     }
 
@@ -209,11 +213,11 @@ public final class CausalLM implements AutoCloseable {
      * @return logits of the last token, {@code [vocab]}
      * @throws IllegalArgumentException when there are no ids, or one is not in the vocabulary
      * @throws dev.torchane.llm.ContextOverflowException when the context would exceed {@link #maxLen()}
-     * @throws IllegalStateException after {@link #close()}
+     * @throws IllegalStateException after {@link #close()}, or while another call runs
      */
     public float[] feed(int... ids) {
-        ensureOpen();
-        return model.feed(state, ids, done -> {});
+        Arguments.given(ids, "ids");
+        return calls.run(() -> model.feed(state, ids, done -> {}));
     }
 
     /**
@@ -224,7 +228,13 @@ public final class CausalLM implements AutoCloseable {
      *     that reaches it ends with {@link dev.torchane.llm.FinishReason#LENGTH}
      */
     public Generation generate(int[] prompt, GenerateOptions options) {
-        reset();
+        Arguments.given(prompt, "prompt");
+        Arguments.given(options, "options");
+        return calls.run(() -> generateNow(prompt, options));
+    }
+
+    private Generation generateNow(int[] prompt, GenerateOptions options) {
+        state.reset();
         Optional<IncrementalDecoder> decoder = tokenizer.map(Tokenizer::incrementalDecoder);
         StringBuilder text = new StringBuilder();
         GenerationLoop.Result result = loop.generate(
@@ -242,12 +252,13 @@ public final class CausalLM implements AutoCloseable {
      * @throws TorchAneException when the model has no tokenizer, or no chat template and the options are not raw
      */
     public Generation generate(String prompt, GenerateOptions options) {
-        return generate(encode(prompt, options.raw()), options);
+        return generate(encode(prompt, Arguments.given(options, "options").raw()), options);
     }
 
     /** The ids that {@link #generate(String, GenerateOptions)} feeds for a prompt. */
     public int[] encode(String prompt, boolean raw) {
-        ensureOpen();
+        calls.requireOpen();
+        Arguments.given(prompt, "prompt");
         Tokenizer known = tokenizer.orElseThrow(() -> new TorchAneException(bundle.directory()
                 + " has no tokenizer: give token ids, or build from a checkpoint with tokenizer.json"));
         if (raw) {
@@ -274,14 +285,10 @@ public final class CausalLM implements AutoCloseable {
 
     /** Forgets the context. */
     public void reset() {
-        ensureOpen();
-        state.reset();
-    }
-
-    private void ensureOpen() {
-        if (closed.get()) {
-            throw new IllegalStateException("this model is closed");
-        }
+        calls.run(() -> {
+            state.reset();
+            return null;
+        });
     }
 
     /**
@@ -290,11 +297,10 @@ public final class CausalLM implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
+        calls.close(() -> {
             state.close();
             program.close();
             tokenizer.ifPresent(Tokenizer::close);
-            bundle.close();
-        }
+        });
     }
 }

@@ -10,7 +10,7 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Arrays;
 
 /**
  * How a language model is built and loaded. Make one with {@link #defaults()} or {@link #builder()}.
@@ -23,6 +23,14 @@ import java.util.List;
  */
 public record CausalLMOptions(
         BuildOptions build, String engine, EngineOptions engineOptions, Path cache, Progress progress) {
+
+    public CausalLMOptions {
+        Arguments.given(build, "build");
+        Arguments.given(engine, "engine");
+        Arguments.given(engineOptions, "engineOptions");
+        Arguments.given(cache, "cache");
+        Arguments.given(progress, "progress");
+    }
 
     /** Target cpu, int8 weights, context 2048 or the model's own if smaller, engine {@code jvm}. */
     public static CausalLMOptions defaults() {
@@ -77,7 +85,7 @@ public record CausalLMOptions(
 
         /** Context rungs below maxLen that get functions of their own. */
         public Builder ladder(Integer... rungs) {
-            build = build.withLadder(List.of(rungs));
+            build = build.withLadder(Arrays.asList(rungs));
             return this;
         }
 

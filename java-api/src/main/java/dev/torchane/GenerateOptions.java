@@ -10,13 +10,16 @@ import java.util.function.IntConsumer;
  * @param maxNewTokens limit on new tokens; 0 generates nothing
  * @param sampling how each token is chosen
  * @param raw whether a text prompt is completed as it stands, instead of being put into the model's chat template
- * @param onText receives the text as it grows, in whole characters
+ * @param onText receives the text as it grows, in whole characters; what it throws ends the generation and reaches the caller
  * @param onPrefill hears how many prompt tokens are done
  */
 public record GenerateOptions(
         int maxNewTokens, Sampling sampling, boolean raw, Consumer<String> onText, IntConsumer onPrefill) {
 
     public GenerateOptions {
+        Arguments.given(sampling, "sampling");
+        Arguments.given(onText, "onText");
+        Arguments.given(onPrefill, "onPrefill");
         if (maxNewTokens < 0) {
             throw new IllegalArgumentException("maxNewTokens must not be negative, found " + maxNewTokens);
         }

@@ -22,6 +22,15 @@ public record BuildOptions(
     public static final int DECODE_WINDOW = 8;
 
     public BuildOptions {
+        if (target == null || precision == null || weights == null || ladder == null) {
+            throw new IllegalArgumentException("target, precision, weights and ladder must not be null, found " + target
+                    + ", " + precision + ", " + weights + ", " + ladder);
+        }
+        for (Integer rung : ladder) {
+            if (rung == null || rung < 1) {
+                throw new IllegalArgumentException("each rung of the ladder must be positive, found " + ladder);
+            }
+        }
         ladder = List.copyOf(ladder);
         if (precision != DType.FP32 && precision != DType.FP16) {
             throw new IllegalArgumentException("precision must be fp32 or fp16, found " + precision.mil());

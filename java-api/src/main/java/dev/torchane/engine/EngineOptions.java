@@ -11,6 +11,9 @@ package dev.torchane.engine;
 public record EngineOptions(int threads, Numerics numerics, ComputeUnits units, boolean vector) {
 
     public EngineOptions {
+        if (numerics == null || units == null) {
+            throw new IllegalArgumentException("numerics and units must not be null, found " + numerics + ", " + units);
+        }
         if (threads < 0) {
             throw new IllegalArgumentException("threads must be 0 (default) or more, found " + threads);
         }
