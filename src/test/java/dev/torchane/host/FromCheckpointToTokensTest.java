@@ -1,0 +1,99 @@
+package dev.torchane.host;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.torchane.CausalLM;
+import dev.torchane.CausalLMOptions;
+import dev.torchane.GenerateOptions;
+import dev.torchane.TorchAneException;
+import dev.torchane.build.Progress;
+import dev.torchane.build.WeightEncoding;
+import dev.torchane.program.Bundle;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tiny checkpoints through the public API, against torch. */
+class FromCheckpointToTokensTest {
+
+    private static final int[] PROMPT =
+            IntStream.range(0, 20).map(i -> (i * 37 + 11) % TinyModel.VOCAB).toArray();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aContextShorterThanThePrefillWindowOpenedAgainAndAgainFromTwoThreads() throws Exception {
+        Path llama = TinyModel.LLAMA.write(folder.resolve("llama"), 20);
+        Path qwen = TinyModel.QWEN3.write(folder.resolve("qwen"), 21);
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<int[]>> found = List.of(llama, qwen).stream()
+                    .map(each -> threads.submit(() -> openedThreeTimes(each)))
+                    .toList();
+            assertBegins(
+                    TinyBundles.eagerGreedy(llama, PROMPT, 8), found.getFirst().get());
+            assertBegins(
+                    TinyBundles.eagerGreedy(qwen, PROMPT, 8), found.getLast().get());
+        }
+    }
+
+    private int[] openedThreeTimes(Path checkpoint) {
+        CausalLMOptions options = CausalLMOptions.builder()
+                .maxLen(128)
+                .weights(WeightEncoding.FP32)
+                .cache(folder.resolve("cache"))
+                .build();
+        int[] first = null;
+        for (int round = 0; round < 3; round++) {
+            try (CausalLM lm = CausalLM.fromPretrained(checkpoint, options)) {
+                assertEquals(128, lm.maxLen());
+                assertEquals(128, lm.manifest().model().prefillWindow());
+                int[] ids = lm.generate(PROMPT, GenerateOptions.defaults().withMaxNewTokens(8))
+                        .ids();
+                assertArrayEquals(round == 0 ? ids : first, ids);
+                first = ids;
+            }
+        }
+        return first;
+    }
+
+    /** A generation may end earlier, at an end-of-sequence token. */
+    private static void assertBegins(int[] expected, int[] found) {
+        assertTrue(found.length > 0);
+        assertArrayEquals(Arrays.copyOf(expected, found.length), found);
+    }
+
+    @Test
+    void aPythonErrorInTheMiddleOfAnExportLeavesNoBundleAndAUsableHost() throws IOException {
+        Path checkpoint = TinyModel.LLAMA.write(folder.resolve("checkpoint"), 23);
+        Path config = checkpoint.resolve("config.json");
+        String sound = Files.readString(config);
+        Files.writeString(config, sound.replaceFirst("\\{", "{\"hidden_act\": \"mish\","));
+        Path failed = folder.resolve("failed");
+
+        TorchAneException e = assertThrows(
+                TorchAneException.class,
+                () -> new GraalPyExporter()
+                        .exportCausalLM(checkpoint, TinyBundles.FP32, Files.createDirectory(failed), Progress.none()));
+        assertTrue(e.getMessage().contains("aten.mish"), e.getMessage());
+        assertTrue(e.getMessage().contains("mlp"), e.getMessage());
+        assertTrue(
+                e.getCause().getMessage().startsWith("Traceback"), e.getCause().getMessage());
+        assertFalse(Files.exists(failed.resolve(Bundle.MANIFEST)));
+
+        Files.writeString(config, sound);
+        Bundle.open(TinyBundles.export(checkpoint, TinyBundles.FP32, folder)).close();
+    }
+}
