@@ -49,7 +49,7 @@ public record CausalLMOptions(
         private String engine = "jvm";
         private EngineOptions engineOptions = EngineOptions.defaults();
         private Path cache = CacheRoot.locate();
-        private Progress progress = Progress.none();
+        private Progress progress = Progress.logged();
 
         private Builder() {}
 
@@ -119,7 +119,7 @@ public record CausalLMOptions(
             return this;
         }
 
-        /** Hears about a build. */
+        /** Hears about a build; by default each stage is a line in the log. */
         public Builder progress(Progress listener) {
             progress = listener;
             return this;

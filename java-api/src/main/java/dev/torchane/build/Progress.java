@@ -15,6 +15,20 @@ public interface Progress {
     /** So many units of the current stage are done, in all. */
     void done(long units);
 
+    /** Writes a line to the log {@code dev.torchane.build} when a stage begins: a build takes minutes. */
+    static Progress logged() {
+        System.Logger log = System.getLogger("dev.torchane.build");
+        return new Progress() {
+            @Override
+            public void stage(String stage, long total, String unit) {
+                log.log(System.Logger.Level.INFO, stage);
+            }
+
+            @Override
+            public void done(long units) {}
+        };
+    }
+
     /** Hears nothing. */
     static Progress none() {
         return new Progress() {
