@@ -33,6 +33,7 @@ final class PythonContext {
      * @throws PolyglotException when Python does not start
      */
     static PythonContext create(PythonSettings settings) {
+        NativeClaim.requireFree();
         String path = settings.sources() + File.pathSeparator + settings.sitePackages();
         Context context = Context.newBuilder(LANGUAGE)
                 .allowHostAccess(hostAccess())

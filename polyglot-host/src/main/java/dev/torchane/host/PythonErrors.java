@@ -27,10 +27,7 @@ final class PythonErrors {
         }
         PythonTraceback cause = new PythonTraceback(traceback.orElseGet(() -> frames(e) + message));
         if (message.contains(SECOND_CONTEXT)) {
-            return new TorchAneException(
-                    "another GraalPy context of this process has loaded native Python extensions already, and a process"
-                            + " can load them only once: close that use of GraalPy, or export in a process of its own",
-                    cause);
+            return NativeClaim.taken(cause);
         }
         if (e.isResourceExhausted()) {
             return new TorchAneException("Python ran out of memory or stack: " + message, cause);
