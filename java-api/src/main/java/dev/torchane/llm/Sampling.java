@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
@@ -77,193 +78,114 @@ public record Sampling(
     }
 
     public Sampling withTemperature(double value) {
-        return new Sampling(
-                (float) value,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.temperature = (float) value);
     }
 
     public Sampling withTopK(int k) {
-        return new Sampling(
-                temperature,
-                k,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.topK = k);
     }
 
     public Sampling withTopP(double p) {
-        return new Sampling(
-                temperature,
-                topK,
-                (float) p,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.topP = (float) p);
     }
 
     public Sampling withMinP(double p) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                (float) p,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.minP = (float) p);
     }
 
     public Sampling withTypicalP(double p) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                (float) p,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.typicalP = (float) p);
     }
 
     public Sampling withXtc(double probability, double threshold) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                (float) probability,
-                (float) threshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> {
+            draft.xtcProbability = (float) probability;
+            draft.xtcThreshold = (float) threshold;
+        });
     }
 
     public Sampling withRepetitionPenalty(double penalty) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                (float) penalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                own);
+        return with(draft -> draft.repetitionPenalty = (float) penalty);
     }
 
     public Sampling withPenalties(double presence, double frequency) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                (float) presence,
-                (float) frequency,
-                bias,
-                seed,
-                own);
+        return with(draft -> {
+            draft.presencePenalty = (float) presence;
+            draft.frequencyPenalty = (float) frequency;
+        });
     }
 
     public Sampling withBias(Map<Integer, Float> added) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                added,
-                seed,
-                own);
+        return with(draft -> draft.bias = added);
     }
 
     public Sampling withSeed(long value) {
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                OptionalLong.of(value),
-                own);
+        return with(draft -> draft.seed = OptionalLong.of(value));
     }
 
     /** Adds a step behind the others. */
     public Sampling withStep(LogitsStep step) {
         List<LogitsStep> more = new ArrayList<>(own);
         more.add(step);
-        return new Sampling(
-                temperature,
-                topK,
-                topP,
-                minP,
-                typicalP,
-                xtcProbability,
-                xtcThreshold,
-                repetitionPenalty,
-                presencePenalty,
-                frequencyPenalty,
-                bias,
-                seed,
-                more);
+        return with(draft -> draft.own = more);
+    }
+
+    /** The same, with what {@code change} sets. */
+    private Sampling with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.sampling();
+    }
+
+    /** A copy that can be changed, so that each option is named once where it is set. */
+    private static final class Draft {
+
+        private float temperature;
+        private int topK;
+        private float topP;
+        private float minP;
+        private float typicalP;
+        private float xtcProbability;
+        private float xtcThreshold;
+        private float repetitionPenalty;
+        private float presencePenalty;
+        private float frequencyPenalty;
+        private Map<Integer, Float> bias;
+        private OptionalLong seed;
+        private List<LogitsStep> own;
+
+        Draft(Sampling from) {
+            temperature = from.temperature;
+            topK = from.topK;
+            topP = from.topP;
+            minP = from.minP;
+            typicalP = from.typicalP;
+            xtcProbability = from.xtcProbability;
+            xtcThreshold = from.xtcThreshold;
+            repetitionPenalty = from.repetitionPenalty;
+            presencePenalty = from.presencePenalty;
+            frequencyPenalty = from.frequencyPenalty;
+            bias = from.bias;
+            seed = from.seed;
+            own = from.own;
+        }
+
+        Sampling sampling() {
+            return new Sampling(
+                    temperature,
+                    topK,
+                    topP,
+                    minP,
+                    typicalP,
+                    xtcProbability,
+                    xtcThreshold,
+                    repetitionPenalty,
+                    presencePenalty,
+                    frequencyPenalty,
+                    bias,
+                    seed,
+                    own);
+        }
     }
 
     /** A sampler for one generation. */
