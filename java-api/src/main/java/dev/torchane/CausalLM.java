@@ -11,6 +11,7 @@ import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
 import dev.torchane.llm.ModelShape;
 import dev.torchane.llm.Rope;
+import dev.torchane.llm.TokenStream;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.EmbeddingTable;
 import dev.torchane.program.Manifest;
@@ -47,7 +48,7 @@ public final class CausalLM implements AutoCloseable {
     private final Bundle bundle;
     private final LoadedProgram program;
     private final LanguageModel model;
-    private final GenerationLoop loop;
+    private final Set<Integer> eos;
     private final KvState state;
     private final Optional<Tokenizer> tokenizer;
     private final OneCallAtATime calls;
@@ -59,9 +60,9 @@ public final class CausalLM implements AutoCloseable {
         Manifest manifest = bundle.manifest();
         EmbeddingTable embedding = bundle.embedding();
         this.model = new LanguageModel(program, shape(manifest), embedding::lookup);
-        Set<Integer> eos = new HashSet<>(manifest.model().eos());
-        tokenizer.ifPresent(known -> eos.addAll(known.ends()));
-        this.loop = new GenerationLoop(model, eos);
+        Set<Integer> ends = new HashSet<>(manifest.model().eos());
+        tokenizer.ifPresent(known -> ends.addAll(known.ends()));
+        this.eos = Set.copyOf(ends);
         this.state = model.newState();
         this.calls = new OneCallAtATime(bundle::close);
     }
@@ -237,13 +238,16 @@ public final class CausalLM implements AutoCloseable {
         state.reset();
         Optional<IncrementalDecoder> decoder = tokenizer.map(Tokenizer::incrementalDecoder);
         StringBuilder text = new StringBuilder();
-        GenerationLoop.Result result = loop.generate(
-                state, prompt, options.maxNewTokens(), options.sampling().newSampler(), options.onPrefill(), id -> {
-                    decoder.ifPresent(incremental -> emit(incremental.append(id), text, options));
+        TokenStream stream = new TokenStream(new TokenStream.Rules(
+                options.sampling().newSampler(), eos, options.maxNewTokens(), -1, () -> false, token -> {
+                    if (!token.isEndOfSequence()) {
+                        decoder.ifPresent(incremental -> emit(incremental.append(token.id()), text, options));
+                    }
                     return true;
-                });
+                }));
+        new GenerationLoop(model, state, prompt, stream, options.onPrefill()).run();
         decoder.ifPresent(incremental -> emit(incremental.finish(), text, options));
-        return new Generation(text.toString(), result.ids(), result.reason(), result.stats());
+        return new Generation(text.toString(), stream.ids(), stream.reason(), stream.stats());
     }
 
     /**

@@ -1,77 +1,72 @@
 package dev.torchane.llm;
 
-import java.util.Arrays;
-import java.util.Set;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.IntConsumer;
-import java.util.function.IntPredicate;
 
-/** The loop: feed the prompt, then sample and feed one token at a time. */
+/**
+ * The loop of one stream: feed the prompt, then sample and feed one token at a time. Each {@link #step()} gives one token, so that a
+ * caller may run it to the end, pull tokens when it wants them, or leave off.
+ */
 public final class GenerationLoop {
 
-    /**
-     * What a generation produced.
-     *
-     * @param ids new tokens; the end-of-sequence token is the last of them where it ended the generation
-     * @param reason why it ended
-     * @param stats figures
-     */
-    public record Result(int[] ids, FinishReason reason, GenerationStats stats) {}
-
     private final LanguageModel model;
-    private final Set<Integer> eos;
+    private final KvState state;
+    private final TokenStream stream;
+    private final IntConsumer prefillProgress;
+    private final TokenHistory history;
+    private int[] pending;
+    private boolean prefilled;
 
     /**
-     * @param eos ids that end a generation
-     */
-    public GenerationLoop(LanguageModel model, Set<Integer> eos) {
-        this.model = model;
-        this.eos = Set.copyOf(eos);
-    }
-
-    /**
-     * Generates behind what the state already holds.
+     * Goes on behind what the state already holds. Computes nothing yet.
      *
      * @param prompt ids to append first, at least one
-     * @param maxNewTokens 0 generates nothing; a full context ends the generation earlier
      * @param prefillProgress hears how many prompt tokens are done
-     * @param onToken receives each new token; false ends the generation
      * @throws IllegalArgumentException when the prompt is empty, or has an id outside the vocabulary
      * @throws ContextOverflowException when the prompt alone does not fit
      */
-    public Result generate(
-            KvState state,
-            int[] prompt,
-            int maxNewTokens,
-            Sampler sampler,
-            IntConsumer prefillProgress,
-            IntPredicate onToken) {
-        if (maxNewTokens < 0) {
-            throw new IllegalArgumentException("maxNewTokens must not be negative, found " + maxNewTokens);
+    public GenerationLoop(
+            LanguageModel model, KvState state, int[] prompt, TokenStream stream, IntConsumer prefillProgress) {
+        model.requireFeedable(state, prompt);
+        this.model = model;
+        this.state = state;
+        this.stream = stream;
+        this.prefillProgress = prefillProgress;
+        this.pending = prompt.clone();
+        int end = state.position() + prompt.length;
+        this.history = state.history(end);
+        stream.begin(end, state.position(), model.shape().maxLen() - end);
+    }
+
+    /**
+     * Computes what is pending and takes the next token.
+     *
+     * @return whether there is more to come; false when the stream has ended, with this token or before it
+     */
+    public boolean step() {
+        if (stream.isFinished()) {
+            return false;
         }
-        long started = System.nanoTime();
-        float[] logits = model.feed(state, prompt, prefillProgress);
-        long prefilled = System.nanoTime();
-        int[] ids = new int[Math.min(maxNewTokens, model.shape().maxLen() - state.position() + 1)];
-        TokenHistory history = state.history(state.position());
-        int count = 0;
-        FinishReason reason = FinishReason.LENGTH;
-        while (count < ids.length) {
-            int id = sampler.sample(logits, history);
-            ids[count++] = id;
-            if (eos.contains(id)) {
-                reason = FinishReason.STOP;
-                break;
+        Optional<float[]> logits = model.feedWhile(state, pending, done -> {
+            if (!prefilled) {
+                prefillProgress.accept(done);
             }
-            if (!onToken.test(id)) {
-                reason = FinishReason.CANCELLED;
-                break;
-            }
-            if (count < ids.length) {
-                logits = model.feed(state, new int[] {id}, done -> {});
-            }
+            return !stream.isFinished();
+        });
+        if (logits.isEmpty()) {
+            return false;
         }
-        long ended = System.nanoTime();
-        GenerationStats stats = new GenerationStats(prompt.length, count, prefilled - started, ended - prefilled);
-        return new Result(Arrays.copyOf(ids, count), reason, stats);
+        prefilled = true;
+        OptionalInt id = stream.next(logits.get(), history);
+        id.ifPresent(token -> pending = new int[] {token});
+        return !stream.isFinished();
+    }
+
+    /** Steps until the stream has ended. */
+    public void run() {
+        while (step()) {
+            // each step is one token
+        }
     }
 }

@@ -5,9 +5,11 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.Tensor;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
+import java.util.function.IntPredicate;
 
 /**
  * A loaded language model: token ids in, logits out. Safe to share; what changes lives in {@link KvState}. One feed at a time
@@ -78,6 +80,45 @@ public final class LanguageModel {
      * @throws TorchAneException when the logits are not finite
      */
     public float[] feed(KvState state, int[] ids, IntConsumer progress) {
+        return feedWhile(state, ids, done -> {
+                    progress.accept(done);
+                    return true;
+                })
+                .orElseThrow();
+    }
+
+    /**
+     * As {@link #feed}, between whose windows it can be left; the state then holds the tokens of the windows that were done.
+     *
+     * @param goOn hears the number of tokens done after each window; false computes no further window
+     * @return empty when it was left before the last window
+     */
+    public Optional<float[]> feedWhile(KvState state, int[] ids, IntPredicate goOn) {
+        requireFeedable(state, ids);
+        int from = state.position();
+        int end = from + ids.length;
+        state.ensureCapacity(end);
+        int[] tokens = state.append(ids);
+        Tensor logits = null;
+        for (Window window : Window.plan(from, end, state.capacity(), shape.prefillWindow(), shape.decodeWindow())) {
+            logits = run(state, window, tokens);
+            state.advance(window.to());
+            if (!goOn.test(window.to() - from) && window.to() < end) {
+                return Optional.empty();
+            }
+        }
+        float[] result = logits.toFloats();
+        requireFinite(result, end);
+        return Optional.of(result);
+    }
+
+    /**
+     * Checks tokens before anything is computed.
+     *
+     * @throws IllegalArgumentException when {@code ids} is empty or an id is not in the vocabulary
+     * @throws ContextOverflowException when the state would have more than maxLen tokens
+     */
+    void requireFeedable(KvState state, int[] ids) {
         if (ids.length == 0) {
             throw new IllegalArgumentException("there are no tokens to feed: the prompt is empty");
         }
@@ -87,22 +128,9 @@ public final class LanguageModel {
                         + "; this model's vocabulary has " + shape.vocab() + " entries");
             }
         }
-        int from = state.position();
-        int end = from + ids.length;
-        if (end > shape.maxLen()) {
-            throw new ContextOverflowException(end, shape.maxLen());
+        if (state.position() + ids.length > shape.maxLen()) {
+            throw new ContextOverflowException(state.position() + ids.length, shape.maxLen());
         }
-        state.ensureCapacity(end);
-        int[] tokens = state.append(ids);
-        Tensor logits = null;
-        for (Window window : Window.plan(from, end, state.capacity(), shape.prefillWindow(), shape.decodeWindow())) {
-            logits = run(state, window, tokens);
-            state.advance(window.to());
-            progress.accept(window.to() - from);
-        }
-        float[] result = logits.toFloats();
-        requireFinite(result, end);
-        return result;
     }
 
     private Tensor run(KvState state, Window window, int[] tokens) {

@@ -34,11 +34,12 @@ class GenerationLoopTest {
         return ids;
     }
 
-    private static GenerationLoop.Result generate(CountingProgram program, int[] prompt, int count, Set<Integer> eos) {
+    private static TokenStream generate(CountingProgram program, int[] prompt, int count, Set<Integer> eos) {
         LanguageModel model = program.model();
         try (KvState state = model.newState()) {
-            return new GenerationLoop(model, eos)
-                    .generate(state, prompt, count, Sampler.greedy(), done -> {}, id -> true);
+            TokenStream stream = new TokenStream(TokenStream.Rules.of(Sampler.greedy(), eos, count));
+            new GenerationLoop(model, state, prompt, stream, done -> {}).run();
+            return stream;
         }
     }
 
@@ -111,7 +112,7 @@ class GenerationLoopTest {
     void a_generation_that_fills_the_context_keeps_its_tokens_and_ends_by_length() {
         for (int length : new int[] {59, 60}) {
             CountingProgram program = new CountingProgram(CountingProgram.shape(60, 16, 64));
-            GenerationLoop.Result result = generate(program, prompt(length), 64, NO_EOS);
+            TokenStream result = generate(program, prompt(length), 64, NO_EOS);
             assertEquals(FinishReason.LENGTH, result.reason());
             assertArrayEquals(expected(prompt(length), 61 - length), result.ids());
         }
@@ -120,7 +121,7 @@ class GenerationLoopTest {
     @Test
     void no_new_tokens_means_none() {
         CountingProgram program = new CountingProgram(CountingProgram.shape(64, 16, 64));
-        GenerationLoop.Result result = generate(program, prompt(5), 0, NO_EOS);
+        TokenStream result = generate(program, prompt(5), 0, NO_EOS);
         assertEquals(0, result.ids().length);
         assertEquals(FinishReason.LENGTH, result.reason());
     }
@@ -129,7 +130,7 @@ class GenerationLoopTest {
     void an_end_of_sequence_token_is_the_last_and_stops() {
         int[] all = expected(prompt(5), 10);
         CountingProgram program = new CountingProgram(CountingProgram.shape(64, 16, 64));
-        GenerationLoop.Result result = generate(program, prompt(5), 10, Set.of(all[3], 96));
+        TokenStream result = generate(program, prompt(5), 10, Set.of(all[3], 96));
         assertEquals(FinishReason.STOP, result.reason());
         assertEquals(all[3], result.ids()[result.ids().length - 1]);
         assertTrue(result.ids().length <= 4);
