@@ -1,20 +1,22 @@
 package dev.torchane.text;
 
+import java.util.function.IntPredicate;
+
 /** Decoder for byte-level vocabularies: tokens are bytes, characters may span tokens. */
 final class ByteLevelDecoder implements IncrementalDecoder {
 
     private final Vocabulary vocabulary;
-    private final boolean skipSpecial;
+    private final IntPredicate isLeftOut;
     private final Utf8Stream utf8 = new Utf8Stream();
 
-    ByteLevelDecoder(Vocabulary vocabulary, boolean skipSpecial) {
+    ByteLevelDecoder(Vocabulary vocabulary, IntPredicate isLeftOut) {
         this.vocabulary = vocabulary;
-        this.skipSpecial = skipSpecial;
+        this.isLeftOut = isLeftOut;
     }
 
     @Override
     public String append(int id) {
-        if (skipSpecial && vocabulary.isSpecial(id)) {
+        if (isLeftOut.test(id)) {
             return "";
         }
         StringBuilder text = new StringBuilder();

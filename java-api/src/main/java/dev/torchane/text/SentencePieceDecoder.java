@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntPredicate;
 
 /**
  * Decoder for SentencePiece vocabularies with byte tokens. A run of byte tokens is held until it ends, because whether it
@@ -14,22 +15,23 @@ final class SentencePieceDecoder implements IncrementalDecoder {
     private static final int BYTE_TOKEN_LENGTH = "<0x00>".length();
 
     private final Vocabulary vocabulary;
-    private final boolean skipSpecial;
+    private final IntPredicate isLeftOut;
     private final ByteArrayOutputStream run = new ByteArrayOutputStream();
     private int spacesToStrip;
 
     /**
+     * @param isLeftOut ids that are no text
      * @param spacesToStrip leading spaces that the tokenizer added and decoding removes
      */
-    SentencePieceDecoder(Vocabulary vocabulary, boolean skipSpecial, int spacesToStrip) {
+    SentencePieceDecoder(Vocabulary vocabulary, IntPredicate isLeftOut, int spacesToStrip) {
         this.vocabulary = vocabulary;
-        this.skipSpecial = skipSpecial;
+        this.isLeftOut = isLeftOut;
         this.spacesToStrip = spacesToStrip;
     }
 
     @Override
     public String append(int id) {
-        if (skipSpecial && vocabulary.isSpecial(id)) {
+        if (isLeftOut.test(id)) {
             return "";
         }
         String token = vocabulary.token(id);

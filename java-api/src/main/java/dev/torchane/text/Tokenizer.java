@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.IntPredicate;
 
 /**
  * A model's tokenizer: the Hugging Face library itself, so that ids are those the model was trained with. Usable from
@@ -196,15 +198,29 @@ public final class Tokenizer implements AutoCloseable {
 
     /** A decoder for one stream of ids. */
     public IncrementalDecoder incrementalDecoder(boolean skipSpecialTokens) {
+        return decoder(skipSpecialTokens ? this::isSpecial : id -> false);
+    }
+
+    /**
+     * A decoder for one stream of ids, leaving out special tokens other than those that {@code format} looks for: a mark such
+     * as {@code [TOOL_CALLS]}, or a stop string, may be a special token.
+     */
+    public IncrementalDecoder incrementalDecoder(OutputFormat format) {
+        BitSet kept =
+                vocabulary.specialsWithin(TextArguments.given(format, "format").marks());
+        return decoder(id -> isSpecial(id) && !kept.get(id));
+    }
+
+    private IncrementalDecoder decoder(IntPredicate isLeftOut) {
         List<JsonNode> steps = steps(vocabulary.decoder());
         List<String> types = steps.stream().map(s -> s.path("type").asText()).toList();
         if (types.equals(List.of("ByteLevel"))) {
-            return new ByteLevelDecoder(vocabulary, skipSpecialTokens);
+            return new ByteLevelDecoder(vocabulary, isLeftOut);
         }
         List<String> sentencePiece = List.of("Replace", "ByteFallback", "Fuse");
         if (types.size() >= 3 && types.subList(0, 3).equals(sentencePiece) && replacesSpaces(steps.getFirst())) {
             if (types.size() == 3) {
-                return new SentencePieceDecoder(vocabulary, skipSpecialTokens, 0);
+                return new SentencePieceDecoder(vocabulary, isLeftOut, 0);
             }
             JsonNode strip = steps.get(3);
             if (types.size() == 4
@@ -212,10 +228,11 @@ public final class Tokenizer implements AutoCloseable {
                     && strip.path("content").asText().equals(" ")
                     && strip.path("stop").asInt() == 0) {
                 return new SentencePieceDecoder(
-                        vocabulary, skipSpecialTokens, strip.path("start").asInt());
+                        vocabulary, isLeftOut, strip.path("start").asInt());
             }
         }
-        return new WindowDecoder(ids -> decode(ids, skipSpecialTokens));
+        return new WindowDecoder(ids ->
+                decode(Arrays.stream(ids).filter(id -> !isLeftOut.test(id)).toArray(), false));
     }
 
     /** Frees the native tokenizer. Idempotent; any other call afterwards is an {@link IllegalStateException}. */

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 
@@ -72,6 +73,15 @@ final class Vocabulary {
 
     boolean isSpecial(int id) {
         return id >= 0 && special.get(id);
+    }
+
+    /** The special tokens that stand in one of these texts. */
+    BitSet specialsWithin(List<String> texts) {
+        BitSet found = new BitSet();
+        special.stream()
+                .filter(id -> !token(id).isEmpty() && texts.stream().anyMatch(text -> text.contains(token(id))))
+                .forEach(found::set);
+        return found;
     }
 
     /** The decoder's description; null node when there is none. */

@@ -124,6 +124,19 @@ class TokenizerTest {
     }
 
     @Test
+    void specialTokensThatAreLookedForReachTheParser() {
+        try (Tokenizer tokenizer = Tokenizer.open(directory)) {
+            OutputFormat format = OutputFormat.plain().withStops(List.of("x<|im_end|>"));
+            IncrementalDecoder decoder = tokenizer.incrementalDecoder(format);
+            OutputParser parser = format.newParser();
+            assertEquals("", decoder.append(TinyTokenizer.START));
+            assertEquals(List.of(), parser.append(decoder.append(byteId('x'))));
+            assertEquals(List.of(), parser.append(decoder.append(TinyTokenizer.END)));
+            assertTrue(parser.stopped());
+        }
+    }
+
+    @Test
     void endsAreTheUnionOfAllFiles() throws IOException {
         Files.writeString(directory.resolve("config.json"), "{\"eos_token_id\": 5}");
         Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\": [0, 7]}");
