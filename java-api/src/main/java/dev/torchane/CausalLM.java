@@ -10,7 +10,6 @@ import dev.torchane.llm.GenerationLoop;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
 import dev.torchane.llm.ModelShape;
-import dev.torchane.llm.Rope;
 import dev.torchane.llm.TokenStream;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.EmbeddingTable;
@@ -59,7 +58,7 @@ public final class CausalLM implements AutoCloseable {
         this.tokenizer = tokenizer;
         Manifest manifest = bundle.manifest();
         EmbeddingTable embedding = bundle.embedding();
-        this.model = new LanguageModel(program, shape(manifest), embedding::lookup);
+        this.model = new LanguageModel(program, ModelShape.of(manifest), embedding::lookup);
         Set<Integer> ends = new HashSet<>(manifest.model().eos());
         tokenizer.ifPresent(known -> ends.addAll(known.ends()));
         this.eos = Set.copyOf(ends);
@@ -162,28 +161,6 @@ public final class CausalLM implements AutoCloseable {
             }
             throw failure;
         }
-    }
-
-    private static ModelShape shape(Manifest manifest) {
-        Manifest.Model model = manifest.model();
-        return new ModelShape(
-                model.vocab(),
-                model.hidden(),
-                model.maxLen(),
-                model.prefillWindow(),
-                model.decodeWindow(),
-                model.ladder(),
-                model.slidingWindow(),
-                rope(manifest.rope()),
-                manifest.localRope().map(CausalLM::rope));
-    }
-
-    private static Rope rope(Manifest.Rope rope) {
-        float[] inverseFrequencies = new float[rope.inverseFrequencies().size()];
-        for (int i = 0; i < inverseFrequencies.length; i++) {
-            inverseFrequencies[i] = rope.inverseFrequencies().get(i);
-        }
-        return new Rope(inverseFrequencies, rope.attentionScaling());
     }
 
     /** What was built: model, options, versions, weights. */

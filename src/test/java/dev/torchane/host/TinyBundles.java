@@ -10,10 +10,8 @@ import dev.torchane.engine.Numerics;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
 import dev.torchane.llm.ModelShape;
-import dev.torchane.llm.Rope;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.DType;
-import dev.torchane.program.Manifest;
 import dev.torchane.weights.Checkpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,7 +56,7 @@ final class TinyBundles {
         try (Bundle bundle = Bundle.open(directory);
                 LoadedProgram program = Engine.named("jvm")
                         .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
-            LanguageModel model = new LanguageModel(program, shape(bundle.manifest()), bundle.embedding()::lookup);
+            LanguageModel model = new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
             try (KvState state = model.newState()) {
                 return chunks.stream()
                         .map(ids -> model.feed(state, ids, _ -> {}))
@@ -75,7 +73,7 @@ final class TinyBundles {
         try (Bundle bundle = Bundle.open(directory);
                 LoadedProgram program = Engine.named("jvm")
                         .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
-            LanguageModel model = new LanguageModel(program, shape(bundle.manifest()), bundle.embedding()::lookup);
+            LanguageModel model = new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
             return prompts.stream().map(prompt -> greedy(model, prompt, count)).toList();
         }
     }
@@ -151,27 +149,5 @@ final class TinyBundles {
                 return work.apply(module, model);
             }
         });
-    }
-
-    private static ModelShape shape(Manifest manifest) {
-        Manifest.Model model = manifest.model();
-        return new ModelShape(
-                model.vocab(),
-                model.hidden(),
-                model.maxLen(),
-                model.prefillWindow(),
-                model.decodeWindow(),
-                model.ladder(),
-                model.slidingWindow(),
-                rope(manifest.rope()),
-                manifest.localRope().map(TinyBundles::rope));
-    }
-
-    private static Rope rope(Manifest.Rope rope) {
-        float[] frequencies = new float[rope.inverseFrequencies().size()];
-        for (int i = 0; i < frequencies.length; i++) {
-            frequencies[i] = rope.inverseFrequencies().get(i);
-        }
-        return new Rope(frequencies, rope.attentionScaling());
     }
 }

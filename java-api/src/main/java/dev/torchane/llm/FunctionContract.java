@@ -49,8 +49,18 @@ final class FunctionContract {
         }
         for (Value state : function.states()) {
             TensorType type = state.type();
-            if (type.rank() < 2 || type.axis(-2) != columns || !real(type)) {
-                throw refuse(function, columns + " columns in the state '" + state.name() + "'", type.toString());
+            List<Integer> expected = List.of(
+                    shape.kv().layers(),
+                    1,
+                    shape.kv().heads(),
+                    columns,
+                    shape.kv().headDim());
+            if (!type.shape().equals(expected) || !real(type)) {
+                throw refuse(
+                        function,
+                        "the state '" + state.name() + "' to be fp32 or fp16 " + expected
+                                + " (layers, 1, kvHeads, columns, headDim)",
+                        type.toString());
             }
         }
         Value logits = function.outputs().stream()

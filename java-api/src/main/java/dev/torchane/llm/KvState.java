@@ -2,11 +2,11 @@ package dev.torchane.llm;
 
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.State;
-import dev.torchane.engine.Tensor;
-import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.function.Supplier;
 
 /**
@@ -24,8 +24,12 @@ public final class KvState implements AutoCloseable {
     private volatile boolean closed;
 
     KvState(LanguageModel model) {
+        this(model, model.shape().ladder().getFirst());
+    }
+
+    private KvState(LanguageModel model, int rung) {
         this.model = model;
-        this.rung = model.shape().ladder().getFirst();
+        this.rung = rung;
         this.state = model.decode(rung).newState();
     }
 
@@ -55,6 +59,43 @@ public final class KvState implements AutoCloseable {
             throw new IllegalArgumentException("cannot trim a state of " + position + " tokens to " + length);
         }
         position = length;
+    }
+
+    /**
+     * Keeps what is here of a context that is wanted next: the longest common prefix with {@code ids}, but one token less than
+     * {@code ids} at most, because logits come from a token that is fed. The rest is forgotten.
+     *
+     * @return tokens kept, from which feeding {@code ids} goes on
+     */
+    public int keepCommonPrefix(int[] ids) {
+        int limit = Math.min(position, ids.length - 1);
+        int common = 0;
+        while (common < limit && tokens[common] == ids[common]) {
+            common++;
+        }
+        trim(common);
+        return common;
+    }
+
+    /** A copy with a life of its own. */
+    public KvState fork() {
+        State own = state();
+        KvState copy = new KvState(model, rung);
+        StateColumns.copy(own, 0, copy.state, 0, position);
+        copy.tokens = Arrays.copyOf(tokens, tokens.length);
+        copy.position = position;
+        return copy;
+    }
+
+    /**
+     * Writes the tokens with their keys and values to a file.
+     *
+     * @param fingerprint names what the reading process must have in common: the model and how it was built
+     * @param attachment bytes of the caller's that belong to it
+     * @throws dev.torchane.TorchAneException when the file cannot be written; a file that was there before is then untouched
+     */
+    public void save(Path file, SortedMap<String, String> fingerprint, byte[] attachment) {
+        SavedState.write(file, this, fingerprint, attachment);
     }
 
     /** Forgets everything and goes back to the lowest rung. */
@@ -119,9 +160,7 @@ public final class KvState implements AutoCloseable {
         int higher = model.shape().rungFor(end);
         LoadedFunction function = model.decode(higher);
         State larger = function.newState();
-        for (String name : state.names()) {
-            copyColumns(state.tensor(name), larger.tensor(name), position);
-        }
+        StateColumns.copy(state, 0, larger, 0, position);
         replaceState(higher, larger);
     }
 
@@ -130,21 +169,6 @@ public final class KvState implements AutoCloseable {
         inputs.clear();
         state = replacement;
         rung = newRung;
-    }
-
-    /** Copies the first columns of {@code [layers, 1, heads, columns, dim]} into a tensor with more of them. */
-    private static void copyColumns(Tensor from, Tensor to, int columns) {
-        int rank = from.type().rank();
-        long width = from.type().dtype().bytes(from.type().axis(-1));
-        long blocks = 1;
-        for (int axis = 0; axis < rank - 2; axis++) {
-            blocks *= from.type().axis(axis);
-        }
-        long fromStride = from.type().axis(-2) * width;
-        long toStride = to.type().axis(-2) * width;
-        for (long block = 0; block < blocks; block++) {
-            MemorySegment.copy(from.data(), block * fromStride, to.data(), block * toStride, columns * width);
-        }
     }
 
     private void ensureOpen() {

@@ -5,8 +5,10 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.Tensor;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
@@ -48,6 +50,19 @@ public final class LanguageModel {
     /** An empty state on the lowest rung. */
     public KvState newState() {
         return new KvState(this);
+    }
+
+    /** A state from a file, and the bytes that were attached to it. */
+    public record Restored(KvState state, byte[] attachment) {}
+
+    /**
+     * A state that {@link KvState#save} wrote, in this process or another.
+     *
+     * @param fingerprint as it was given when saving
+     * @throws SavedStateException when there is none, it is damaged, has too many tokens, or belongs to another model or build
+     */
+    public Restored restore(Path file, SortedMap<String, String> fingerprint) {
+        return SavedState.read(file, this, fingerprint);
     }
 
     LoadedFunction decode(int rung) {

@@ -1,5 +1,6 @@
 package dev.torchane.llm;
 
+import dev.torchane.program.Manifest;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param slidingWindow columns that a row of a sliding layer sees, itself included; 0 when no layer slides
  * @param rope position embedding of the full-attention layers
  * @param localRope position embedding of the sliding layers, where it differs
+ * @param kv what a column of a state holds
  */
 public record ModelShape(
         int vocab,
@@ -25,7 +27,17 @@ public record ModelShape(
         List<Integer> ladder,
         int slidingWindow,
         Rope rope,
-        Optional<Rope> localRope) {
+        Optional<Rope> localRope,
+        Kv kv) {
+
+    /**
+     * Keys, or values, of one token: {@code [layers, 1, heads, 1, headDim]}.
+     *
+     * @param layers decoder layers
+     * @param heads key-value heads of a layer
+     * @param headDim numbers in a head
+     */
+    public record Kv(int layers, int heads, int headDim) {}
 
     public ModelShape {
         ladder = List.copyOf(ladder);
@@ -41,6 +53,22 @@ public record ModelShape(
             throw new IllegalArgumentException("windows of " + decodeWindow + " and " + prefillWindow
                     + " rows do not fit the first rung " + ladder.getFirst());
         }
+    }
+
+    /** What a bundle's manifest says. */
+    public static ModelShape of(Manifest manifest) {
+        Manifest.Model model = manifest.model();
+        return new ModelShape(
+                model.vocab(),
+                model.hidden(),
+                model.maxLen(),
+                model.prefillWindow(),
+                model.decodeWindow(),
+                model.ladder(),
+                model.slidingWindow(),
+                Rope.of(manifest.rope()),
+                manifest.localRope().map(Rope::of),
+                new Kv(model.layers(), model.kvHeads(), model.headDim()));
     }
 
     /** The lowest rung that holds {@code tokens}, which must be at most {@link #maxLen()}. */

@@ -1,5 +1,7 @@
 package dev.torchane.llm;
 
+import dev.torchane.program.Manifest;
+
 /**
  * Rotary position embedding as the model defines it.
  *
@@ -7,6 +9,14 @@ package dev.torchane.llm;
  * @param attentionScaling factor on cos and sin (1 except for yarn and its kin)
  */
 public record Rope(float[] inverseFrequencies, float attentionScaling) {
+
+    static Rope of(Manifest.Rope rope) {
+        float[] frequencies = new float[rope.inverseFrequencies().size()];
+        for (int i = 0; i < frequencies.length; i++) {
+            frequencies[i] = rope.inverseFrequencies().get(i);
+        }
+        return new Rope(frequencies, rope.attentionScaling());
+    }
 
     /** Channels of a head that are rotated. */
     public int dim() {

@@ -12,6 +12,7 @@ import dev.torchane.program.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -37,7 +38,17 @@ final class CountingProgram implements LoadedProgram {
 
     static ModelShape shape(int maxLen, int prefillWindow, Integer... ladder) {
         Rope rope = new Rope(new float[] {1f}, 1f);
-        return new ModelShape(VOCAB, 1, maxLen, prefillWindow, 8, List.of(ladder), 0, rope, java.util.Optional.empty());
+        return new ModelShape(
+                VOCAB,
+                1,
+                maxLen,
+                prefillWindow,
+                8,
+                List.of(ladder),
+                0,
+                rope,
+                Optional.empty(),
+                new ModelShape.Kv(1, 1, 1));
     }
 
     LanguageModel model() {

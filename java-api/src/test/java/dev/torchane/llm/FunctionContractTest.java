@@ -31,9 +31,7 @@ class FunctionContractTest {
         refused("'pick' to be", changed("pick", v -> typed(v, DType.INT32, 1, 8)));
         refused("'step' to be int32 [1]", changed("step", v -> typed(v, DType.FP32, 1)));
         refused("found 'stap'", changed("step", v -> new Value("stap", v.type())));
-        refused(
-                "64 columns in the state",
-                changed("key_cache", v -> new Value(v.name(), TensorType.of(DType.FP32, 72, 1), true)));
+        refused("'key_cache' to be fp32 or fp16 [1, 1, 1, 64, 1]", changed("key_cache", v -> state(v, 1, 1, 1, 72, 1)));
         refused("'logits' to be fp32 or fp16 [1, 97]", changed("logits", v -> typed(v, DType.FP32, 1, 98)));
         refused("an output 'logits'", changed("logits", v -> new Value("lagits", v.type())));
         refused(
@@ -49,9 +47,15 @@ class FunctionContractTest {
     }
 
     @Test
+    void given_a_manifest_with_other_layers_heads_or_head_sizes_when_states_are_verified_then_they_are_refused() {
+        for (int[] axes : new int[][] {{2, 1, 1, 64, 1}, {1, 1, 2, 64, 1}, {1, 1, 1, 64, 2}, {64, 1}}) {
+            refused("(layers, 1, kvHeads, columns, headDim)", changed("key_cache", v -> state(v, axes)));
+        }
+    }
+
+    @Test
     void given_rungs_with_different_heads_when_they_are_compared_then_the_states_are_named() {
-        Function other =
-                changed("key_cache", v -> new Value(v.name(), TensorType.of(DType.FP32, 1, 1, 2, 64, 1), true));
+        Function other = changed("key_cache", v -> state(v, 1, 1, 2, 64, 1));
         String message = assertThrows(TorchAneException.class, () -> FunctionContract.verifySameStates(other, good))
                 .getMessage();
         assertTrue(message.contains("key_cache"), message);
@@ -65,6 +69,10 @@ class FunctionContractTest {
 
     private static Value typed(Value value, DType dtype, int... axes) {
         return new Value(value.name(), TensorType.of(dtype, axes), value.state());
+    }
+
+    private static Value state(Value value, int... axes) {
+        return new Value(value.name(), TensorType.of(DType.FP32, axes), true);
     }
 
     private Function changed(String name, UnaryOperator<Value> change) {

@@ -5,15 +5,13 @@ import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.Tensor;
 import dev.torchane.program.DType;
 import dev.torchane.program.FunctionBuilder;
-import dev.torchane.program.Literal;
-import dev.torchane.program.Operand;
 import dev.torchane.program.Program;
 import dev.torchane.program.ProgramBuilder;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
+import dev.torchane.testing.LlamaFunctions;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -35,11 +33,9 @@ final class TinyLlama {
 
     private final TestWeights weights = new TestWeights();
     private final Map<String, float[]> matrices = new HashMap<>();
-    private final DType stateType;
     private final Program program;
 
     TinyLlama(DType stateType) {
-        this.stateType = stateType;
         Random random = new Random(7);
         for (int layer = 0; layer < LAYERS; layer++) {
             random(random, layer + "q", HEADS * DIM * HIDDEN, 0.3);
@@ -55,9 +51,11 @@ final class TinyLlama {
         }
         random(random, "norm", HIDDEN, 1);
         random(random, "head", VOCAB * HIDDEN, 0.3);
+        LlamaFunctions functions =
+                new LlamaFunctions(LAYERS, HIDDEN, HEADS, KV, DIM, MLP, VOCAB, EPSILON, stateType, this::weight);
         ProgramBuilder builder = ProgramBuilder.create();
-        function(builder, "prefill", 16);
-        function(builder, "decode", 8);
+        functions.window(builder, "prefill", 16, M);
+        functions.window(builder, "decode", 8, M);
         program = builder.build();
     }
 
@@ -77,103 +75,13 @@ final class TinyLlama {
         return JvmEngine.load(program, ROW_AXES, weights, options);
     }
 
-    private void function(ProgramBuilder builder, String name, int rows) {
-        FunctionBuilder f = builder.function(name);
-        Value emb = f.input("emb", TensorType.of(DType.FP32, 1, rows, HIDDEN));
-        Value cos = f.input("cos", TensorType.of(DType.FP32, 1, rows, DIM));
-        Value sin = f.input("sin", TensorType.of(DType.FP32, 1, rows, DIM));
-        Value mask = f.input("mask", TensorType.of(DType.FP32, 1, 1, rows, M));
-        Value step = f.input("step", TensorType.of(DType.INT32, 1));
-        Value pick = f.input("pick", TensorType.of(DType.FP32, 1, rows));
-        Value keys = f.state("key_cache", TensorType.of(stateType, LAYERS, 1, KV, M, DIM));
-        Value values = f.state("value_cache", TensorType.of(stateType, LAYERS, 1, KV, M, DIM));
-        Value cosRows = f.expandDims("cos_rows", cos, 1);
-        Value sinRows = f.expandDims("sin_rows", sin, 1);
-        Value x = emb;
-        for (int layer = 0; layer < LAYERS; layer++) {
-            x = layer(f, layer, rows, x, cosRows, sinRows, mask, step, keys, values);
-        }
-        Value wide = f.expandDims("pick_wide", pick, -1);
-        Value picked = f.reduce("reduce_sum", "picked", f.mul("masked_rows", x, wide), List.of(1), true);
-        Value normed = f.rmsNorm("final", picked, weights.fp32(f, "norm", matrices.get("norm"), HIDDEN), EPSILON);
-        Value logits = f.linear("head", normed, weights.int8(f, "head_w", matrices.get("head"), VOCAB, HIDDEN));
-        Map<String, Value> outputs = new LinkedHashMap<>();
-        outputs.put("logits", f.reshape("flat", logits, 1, VOCAB));
-        f.done(outputs);
-    }
-
-    private Value layer(
-            FunctionBuilder f,
-            int layer,
-            int rows,
-            Value x,
-            Value cos,
-            Value sin,
-            Value mask,
-            Value step,
-            Value keys,
-            Value values) {
-        String p = "l" + layer + "_";
-        Value n1 = f.rmsNorm(p + "n1", x, fp32(f, layer + "n1", HIDDEN), EPSILON);
-        Value q = heads(f, p + "q", f.linear(p + "q", n1, int8(f, layer + "q", HEADS * DIM, HIDDEN)), rows, HEADS);
-        Value k = f.linear(p + "k", n1, fp16(f, layer + "k", KV * DIM, HIDDEN), fp32(f, layer + "bias", KV * DIM));
-        k = heads(f, p + "k", k, rows, KV);
-        Value v = heads(f, p + "v", f.linear(p + "v", n1, fp32(f, layer + "v", KV * DIM, HIDDEN)), rows, KV);
-        q = f.rope(p + "q_rope", q, cos, sin);
-        k = f.rope(p + "k_rope", k, cos, sin);
-        k = store(f, p + "k", layer, rows, k, step, keys);
-        v = store(f, p + "v", layer, rows, v, step, values);
-        Value mixed = f.attention(p + "sdpa", q, k, v, mask, 0.25);
-        mixed = f.reshape(p + "mixed", f.transpose(p + "rows", mixed, 0, 2, 1, 3), 1, rows, HEADS * DIM);
-        x = f.add(p + "x1", x, f.linear(p + "o", mixed, int8(f, layer + "o", HIDDEN, HEADS * DIM)));
-        Value n2 = f.rmsNorm(p + "n2", x, fp32(f, layer + "n2", HIDDEN), EPSILON);
-        Value gate = f.linear(p + "gate", n2, int8(f, layer + "gate", MLP, HIDDEN));
-        Value up = f.linear(p + "up", n2, int8(f, layer + "up", MLP, HIDDEN));
-        Value act = f.swiglu(p + "act", gate, up);
-        return f.add(p + "x2", x, f.linear(p + "down", act, int8(f, layer + "down", HIDDEN, MLP)));
-    }
-
-    private Value heads(FunctionBuilder f, String name, Value x, int rows, int heads) {
-        return f.transpose(name + "_heads", f.reshape(name + "_split", x, 1, rows, heads, DIM), 0, 2, 1, 3);
-    }
-
-    private Value store(FunctionBuilder f, String name, int layer, int rows, Value update, Value step, Value state) {
-        Value zero = f.constant(Literal.int32s(0));
-        Value index = f.constant(Literal.int32s(layer));
-        Value begin = f.concat(name + "_begin", List.of(index, zero, zero, step, zero), 0);
-        Value end = f.concat(
-                name + "_end",
-                List.of(
-                        f.constant(Literal.int32s(layer + 1)),
-                        f.constant(Literal.int32s(1)),
-                        f.constant(Literal.int32s(KV)),
-                        f.add(name + "_last", step, Literal.int32s(rows)),
-                        f.constant(Literal.int32s(DIM))),
-                0);
-        Value narrow = stateType == DType.FP32 ? update : f.cast(name + "_narrow", update, stateType);
-        Value wide = f.expandDims(name + "_block", narrow, 0);
-        Value old = f.readState(name + "_old", state);
-        f.writeState(name + "_write", state, f.sliceUpdate(name + "_new", old, wide, begin, end));
-        Value all = f.readState(name + "_all", state);
-        Map<String, Operand> slice = new LinkedHashMap<>();
-        slice.put("x", all);
-        slice.put("begin", Literal.int32s(layer, 0, 0, 0, 0));
-        slice.put("end", Literal.int32s(layer + 1, 1, KV, M, DIM));
-        slice.put("squeeze_mask", Literal.bools(true, false, false, false, false));
-        Value block = f.apply("slice_by_index", name + "_layer", slice);
-        return stateType == DType.FP32 ? block : f.cast(name + "_wide", block, DType.FP32);
-    }
-
-    private Value int8(FunctionBuilder f, String name, int n, int k) {
-        return weights.int8(f, "w" + name, matrices.get(name), n, k);
-    }
-
-    private Value fp16(FunctionBuilder f, String name, int n, int k) {
-        return weights.fp16(f, "w" + name, matrices.get(name), n, k);
-    }
-
-    private Value fp32(FunctionBuilder f, String name, int... shape) {
-        return weights.fp32(f, "w" + name, matrices.get(name), shape);
+    private Value weight(FunctionBuilder f, String name, int... shape) {
+        float[] values = matrices.get(name);
+        return switch (name.substring(Character.isDigit(name.charAt(0)) ? 1 : 0)) {
+            case "q", "o", "gate", "up", "down", "head" -> weights.int8(f, "w" + name, values, shape[0], shape[1]);
+            case "k" -> weights.fp16(f, "w" + name, values, shape[0], shape[1]);
+            default -> weights.fp32(f, "w" + name, values, shape);
+        };
     }
 
     /** Inputs for tokens of a sequence at positions {@code [start, start + rows)}; the logits of {@code pick} are wanted. */

@@ -1,0 +1,55 @@
+package dev.torchane.llm;
+
+import dev.torchane.engine.State;
+import dev.torchane.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+
+/** Copies columns of states, {@code [layers, 1, kvHeads, columns, headDim]}: everything that one token left behind. */
+final class StateColumns {
+
+    private StateColumns() {}
+
+    /** Copies {@code count} columns of every state; the two may be the same and overlap. */
+    static void copy(State source, int from, State target, int to, int count) {
+        for (String name : source.names()) {
+            copy(source.tensor(name), from, target.tensor(name), to, count);
+        }
+    }
+
+    /**
+     * Copies {@code count} columns between tensors that differ in their number of columns only; they may be the same and
+     * overlap.
+     */
+    static void copy(Tensor source, int from, Tensor target, int to, int count) {
+        for (long block = 0; block < blocks(source); block++) {
+            MemorySegment.copy(
+                    source.data(),
+                    offset(source, block, from),
+                    target.data(),
+                    offset(target, block, to),
+                    bytes(source, count));
+        }
+    }
+
+    /** Runs of columns in a tensor: layers times heads. */
+    static long blocks(Tensor tensor) {
+        long blocks = 1;
+        for (int axis = 0; axis < tensor.type().rank() - 2; axis++) {
+            blocks *= tensor.type().axis(axis);
+        }
+        return blocks;
+    }
+
+    /** The first {@code count} columns of a block, a view. */
+    static MemorySegment columns(Tensor tensor, long block, int count) {
+        return tensor.data().asSlice(offset(tensor, block, 0), bytes(tensor, count));
+    }
+
+    private static long offset(Tensor tensor, long block, int column) {
+        return bytes(tensor, 1) * (block * tensor.type().axis(-2) + column);
+    }
+
+    private static long bytes(Tensor tensor, int columns) {
+        return tensor.type().dtype().bytes((long) tensor.type().axis(-1) * columns);
+    }
+}
