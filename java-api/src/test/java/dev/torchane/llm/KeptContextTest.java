@@ -57,8 +57,7 @@ class KeptContextTest {
         TinyTransformer tiny = TinyTransformer.standard().withStates(states);
         try (OpenedModel opened = OpenedModel.open(tiny.write(folder.resolve("bundle")))) {
             LanguageModel model = opened.model();
-            // 31 | 32: the first rung; 58, 61: a prefill window that is shifted back at the edge of 64; 120: at that of
-            // 128
+            // 32 is the first rung; behind 58 a prefill window is shifted back at the edge of 64, behind 100 at 128
             for (int prefix : new int[] {1, 3, 7, 8, 9, 15, 17, 31, 32, 33, 45, 58, 61, 64, 100, 111}) {
                 for (int more : new int[] {1, 5, 12, 17}) {
                     if (prefix + more > 128) {

@@ -144,10 +144,9 @@ class SavedStateTest {
     @Test
     void savingOverAFileReplacesItWholeAndAFailureLeavesItAndNothingElse() throws IOException {
         byte[] before = Files.readAllBytes(file);
-        try (KvState closed = opened.model().newState()) {
-            closed.close();
-            assertThrows(IllegalStateException.class, () -> closed.save(file, FINGERPRINT, new byte[0]));
-        }
+        KvState closed = opened.model().newState();
+        closed.close();
+        assertThrows(IllegalStateException.class, () -> closed.save(file, FINGERPRINT, new byte[0]));
         assertArrayEquals(before, Files.readAllBytes(file));
         save(opened, 3, new byte[0]);
         try (Stream<Path> files = Files.list(file.getParent())) {
