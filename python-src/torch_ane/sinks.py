@@ -89,7 +89,8 @@ class WeightSink(Protocol):
         """Takes one weight: contiguous, row-major, at ``address`` of this process, and only during the call.
 
         ``dtype`` is ``"fp32"``, ``"fp16"`` or ``"bf16"``; ``role`` is ``"linear"`` (a matrix [out, in] of a linear
-        layer), ``"embedding"`` (the token table [vocab, hidden], maybe the head's matrix too) or ``"other"``.
+        layer, or a convolution's weight [out, in, height, width]), ``"embedding"`` (the token table [vocab, hidden], maybe
+        the head's matrix too), ``"head"`` (the head's own matrix) or ``"other"``.
         """
 
     def alias(self, name: str, of: str) -> None:

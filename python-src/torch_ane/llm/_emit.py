@@ -14,7 +14,8 @@ def total_bytes(export) -> int:
 
 def send_weights(export, sink: WeightSink, progress: Progress) -> None:
     """Every weight that a graph reads, and the embedding, in fp32; one that was sent under another name is an alias."""
-    embedding, sent = export.structure.embedding + ".weight", {}
+    special = {export.structure.head + ".weight": "head", export.structure.embedding + ".weight": "embedding"}
+    sent = {}
     for name, role in _names(export).items():
         tensor = export.weights[name].detach()
         key = (tensor.data_ptr(), tuple(tensor.shape), tensor.stride())
@@ -23,7 +24,7 @@ def send_weights(export, sink: WeightSink, progress: Progress) -> None:
         else:
             sent[key] = name
             data = tensor.float().contiguous()
-            role = "embedding" if name == embedding else role
+            role = special.get(name, role)
             sink.tensor(name, "fp32", [int(n) for n in data.shape], data.data_ptr(), data.numel() * 4, role)
         progress.done(tensor.numel() * 4)
 

@@ -79,7 +79,13 @@ def _number(constant: torch.Tensor) -> float | int | bool:
     return constant.item()
 
 
+_LINEAR = ("aten.linear.default", "aten.conv2d.default")
+
+
 def roles(graph: Graph) -> dict[str, str]:
-    """What a graph does with each of its weights: ``"linear"`` for the matrix of a linear layer, else ``"other"``."""
-    matrices = {node.args[1].name for node in graph.nodes if node.op == "aten.linear.default"}
+    """What a graph does with each of its weights: ``"linear"`` for the matrix of a linear layer, else ``"other"``.
+
+    A 1×1 convolution is a linear layer too; the receiver sees by the shape which convolution is one.
+    """
+    matrices = {node.args[1].name for node in graph.nodes if node.op in _LINEAR}
     return {name: "linear" if placeholder in matrices else "other" for placeholder, name in graph.weights.items()}

@@ -125,9 +125,20 @@ public record Manifest(
      *
      * @param encoding such as {@code int8}
      * @param bytes it takes in the weight file
+     * @param group output channels that share a palette, or inputs that share a scale; 0 where neither is shared
      * @param maxError largest absolute difference to the checkpoint's value
+     * @param rmsError root of the mean squared difference
+     * @param note why it is stored otherwise than the build's options say; empty where it is not
      */
-    public record Weight(String name, List<Integer> shape, String encoding, long bytes, double maxError) {
+    public record Weight(
+            String name,
+            List<Integer> shape,
+            String encoding,
+            long bytes,
+            int group,
+            double maxError,
+            double rmsError,
+            String note) {
         public Weight {
             shape = List.copyOf(shape);
         }

@@ -149,7 +149,10 @@ final class ManifestReader {
                             weight.integers("shape", 0),
                             weight.text("encoding"),
                             weight.wide("bytes", 0),
-                            weight.find("maxError").isEmpty() ? 0 : weight.number("maxError"));
+                            weight.find("group").isEmpty() ? 0 : weight.integer("group", 1),
+                            weight.find("maxError").isEmpty() ? 0 : weight.number("maxError"),
+                            weight.find("rmsError").isEmpty() ? 0 : weight.number("rmsError"),
+                            weight.find("note").isEmpty() ? "" : weight.text("note"));
                 })
                 .toList();
     }

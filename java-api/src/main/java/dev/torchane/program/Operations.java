@@ -182,6 +182,11 @@ public interface Operations {
         return apply("constexpr_blockwise_shift_scale", name, Map.of("data", data, "scale", scale));
     }
 
+    /** {@code lut} of each element's block at the element's index. */
+    default Value lutToDense(String name, Value indices, Value lut) {
+        return apply("constexpr_lut_to_dense", name, Map.of("indices", indices, "lut", lut));
+    }
+
     /** An fp16 constant as fp32. */
     default Value constexprCast(String name, Value source) {
         return apply("constexpr_cast", name, Map.of("source_val", source, "output_dtype", Literal.text("fp32")));

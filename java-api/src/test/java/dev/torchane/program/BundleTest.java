@@ -91,7 +91,7 @@ class BundleTest {
             assertEquals(Optional.empty(), manifest.localRope());
             assertEquals(2, manifest.rowAxes().get("mask"));
             assertEquals(
-                    new Manifest.Weight("w", List.of(2, 2), "fp32", 16, 0.5),
+                    new Manifest.Weight("w", List.of(2, 2), "fp32", 16, 0, 0.5, 0, ""),
                     manifest.weights().getFirst());
 
             assertEquals(List.of("prefill_16", "decode_16"), bundle.functionNames());

@@ -65,15 +65,7 @@ final class InspectCommand implements Runnable {
             }
         }
 
-        out.println("\nweights");
-        Map<String, long[]> byEncoding = new TreeMap<>();
-        for (Manifest.Weight weight : manifest.weights()) {
-            long[] sums = byEncoding.computeIfAbsent(weight.encoding(), encoding -> new long[2]);
-            sums[0]++;
-            sums[1] += weight.bytes();
-        }
-        byEncoding.forEach((encoding, sums) ->
-                out.printf(Locale.ROOT, "  %-8s %5d tensors %10.1f MB%n", encoding, sums[0], sums[1] / 1e6));
+        WeightTable.print(manifest.weights(), out);
 
         out.println("\noperations (all functions)");
         program.functions().stream()

@@ -56,8 +56,8 @@ final class ManifestText {
         node.put("columns", table.type().axis(1));
         node.put("encoding", table.encoding().id());
         node.put("data", table.data().offset());
-        if (table.scale().isPresent()) {
-            node.put("scale", table.scale().get().offset());
+        if (table.table().isPresent()) {
+            node.put("scale", table.table().get().offset());
         } else {
             node.putNull("scale");
         }
@@ -74,7 +74,14 @@ final class ManifestText {
             weight.type().shape().forEach(shape::add);
             node.put("encoding", weight.encoding().id());
             node.put("bytes", weight.bytes());
-            node.put("maxError", weight.maxError());
+            if (weight.group() > 0) {
+                node.put("group", weight.group());
+            }
+            node.put("maxError", weight.error().largest());
+            node.put("rmsError", weight.error().rms(weight.type().elements()));
+            if (!weight.note().isEmpty()) {
+                node.put("note", weight.note());
+            }
         }
         return this;
     }

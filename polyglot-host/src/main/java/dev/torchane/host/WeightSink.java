@@ -12,7 +12,7 @@ public interface WeightSink {
      * @param dtype {@code fp32}, {@code fp16} or {@code bf16}
      * @param address of its first byte in this process; read during the call only
      * @param nbytes its size
-     * @param role {@code linear}, {@code embedding} or {@code other}
+     * @param role {@code linear}, {@code embedding}, {@code head} or {@code other}
      */
     @HostAccess.Export
     void tensor(String name, String dtype, List<Integer> shape, long address, long nbytes, String role);

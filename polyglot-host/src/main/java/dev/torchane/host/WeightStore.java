@@ -2,6 +2,7 @@ package dev.torchane.host;
 
 import dev.torchane.TorchAneException;
 import dev.torchane.build.BuildOptions;
+import dev.torchane.build.Target;
 import dev.torchane.build.WeightEncoding;
 import dev.torchane.program.DType;
 import dev.torchane.program.FunctionBuilder;
@@ -11,6 +12,7 @@ import dev.torchane.program.Value;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,8 +22,8 @@ import java.util.Optional;
 /**
  * Takes weights from the memory of their tensors, encodes them into the weight file, and puts them into functions.
  *
- * <p>Matrices of linear layers and the embedding are stored in the build's encoding, everything else in the program's
- * precision.
+ * <p>Matrices of linear layers are stored in the build's encoding, the embedding and the head in {@link WeightEncoding#ofTables},
+ * everything else in the program's precision.
  */
 final class WeightStore implements WeightSink {
 
@@ -31,24 +33,26 @@ final class WeightStore implements WeightSink {
      * @param type as functions see it
      * @param encoding how it is stored
      * @param data element type and place of its data
-     * @param scale its scales, when it is int8
-     * @param maxError largest absolute difference from the checkpoint's values
+     * @param table its scales or palettes, if it has any
+     * @param group rows that share a palette, or inputs that share a scale; 0 where neither is shared
+     * @param error how far it is from the checkpoint's values
+     * @param note why it is stored otherwise than the build's options say; empty where it is not
      */
     record Stored(
             String name,
             TensorType type,
             WeightEncoding encoding,
             Literal.Blob data,
-            Optional<Literal.Blob> scale,
-            double maxError) {
+            Optional<Literal.Blob> table,
+            int group,
+            EncodingError error,
+            String note) {
 
-        /** Bytes in the file, scales included. */
+        /** Bytes in the file, scales and palettes included. */
         long bytes() {
-            return data.type().bytes() + scale.map(each -> each.type().bytes()).orElse(0L);
+            return data.type().bytes() + table.map(each -> each.type().bytes()).orElse(0L);
         }
     }
-
-    private static final List<String> ENCODED_ROLES = List.of("linear", "embedding");
 
     private final BlobFile file;
     private final DType precision;
@@ -71,8 +75,13 @@ final class WeightStore implements WeightSink {
      */
     static void requireStorable(BuildOptions options) {
         if (options.precision() == DType.FP16 && options.weights() == WeightEncoding.FP32) {
+            throw new IllegalArgumentException("an fp16 program cannot hold fp32 weights: choose weights fp16 or int8,"
+                    + " or lut4 and its kind, or precision fp32");
+        }
+        if (options.target() == Target.ANE && options.weights() == WeightEncoding.INT4) {
             throw new IllegalArgumentException(
-                    "an fp16 program cannot hold fp32 weights: choose weights fp16 or int8, or precision fp32");
+                    "the Neural Engine computes wrong numbers with weights int4, whose scales"
+                            + " change along the inputs: choose weights lut4 (as small), lut6 or int8");
         }
     }
 
@@ -83,22 +92,78 @@ final class WeightStore implements WeightSink {
         nanos += System.nanoTime() - begin;
     }
 
-    private void put(String name, MemorySegment source, TensorType type, String role) {
+    private void put(String name, MemorySegment data, TensorType type, String role) {
         if (stored.containsKey(name) || aliases.containsKey(name)) {
             throw new TorchAneException("weight '" + name + "' was given twice");
         }
-        boolean matrix = type.rank() == 2 && ENCODED_ROLES.contains(role);
-        WeightEncoding chosen = matrix ? encoding : precision == DType.FP16 ? WeightEncoding.FP16 : WeightEncoding.FP32;
+        WeightEncoding chosen = chosen(type, role);
         int rows = type.rank() < 2 ? 1 : type.axis(0);
         int columns = Math.toIntExact(type.elements() / Math.max(1, rows));
+        WeightRows source = new WeightRows(name, data, type.dtype(), rows, columns);
         try (Arena arena = Arena.ofShared()) {
-            WeightEncoder.Encoded encoded =
-                    WeightEncoder.encode(name, source, type.dtype(), rows, columns, chosen, precision, arena);
-            Literal.Blob data = file.append(type.withDtype(encoded.dtype()), encoded.data());
-            Optional<Literal.Blob> scale =
-                    encoded.scale().map(scales -> file.append(TensorType.of(precision, rows, 1), scales));
-            stored.put(name, new Stored(name, type.withDtype(precision), chosen, data, scale, encoded.maxError()));
+            EncodedWeight encoded = WeightEncoder.encode(source, chosen, precision, arena);
+            Literal.Blob blob = file.append(type.withDtype(encoded.dtype()), encoded.data());
+            Optional<Literal.Blob> table =
+                    encoded.table().map(each -> file.append(tableType(each, type.rank()), each.data()));
+            int group = group(encoded, rows, columns);
+            String note = note(role, chosen, encoded.encoding(), group, rows, columns);
+            stored.put(
+                    name,
+                    new Stored(
+                            name,
+                            type.withDtype(precision),
+                            encoded.encoding(),
+                            blob,
+                            table,
+                            group,
+                            encoded.error(),
+                            note));
         }
+    }
+
+    private WeightEncoding chosen(TensorType type, String role) {
+        boolean matrix = type.rank() >= 2 && type.elements() == (long) type.axis(0) * type.axis(1);
+        return switch (role) {
+            case "linear" -> matrix ? encoding : plain();
+            case "embedding", "head" -> matrix ? encoding.ofTables() : plain();
+            default -> plain();
+        };
+    }
+
+    private WeightEncoding plain() {
+        return precision == DType.FP16 ? WeightEncoding.FP16 : WeightEncoding.FP32;
+    }
+
+    /** Scales are {@code [rows, columns, 1…]}, as many axes as the data has; palettes have two more for their entries. */
+    private TensorType tableType(EncodedWeight.Table table, int rank) {
+        List<Integer> shape = new ArrayList<>(List.of(table.rowBlocks(), table.columnBlocks()));
+        shape.addAll(Collections.nCopies(rank - 2, 1));
+        if (table.entries() > 1) {
+            shape.addAll(List.of(table.entries(), 1));
+        }
+        return new TensorType(precision, shape);
+    }
+
+    private static int group(EncodedWeight encoded, int rows, int columns) {
+        return encoded.encoding().group() == 0
+                ? 0
+                : encoded.table()
+                        .map(table -> encoded.encoding().isPalette()
+                                ? rows / table.rowBlocks()
+                                : columns / table.columnBlocks())
+                        .orElse(0);
+    }
+
+    private String note(String role, WeightEncoding chosen, WeightEncoding became, int group, int rows, int columns) {
+        if (became != chosen) {
+            return columns + " inputs cannot be divided into blocks of 16 to " + chosen.group();
+        }
+        if (group < became.group()) {
+            return became.isPalette()
+                    ? "groups of " + group + ": " + became.group() + " does not divide " + rows + " rows"
+                    : "blocks of " + group + ": " + became.group() + " does not divide " + columns + " inputs";
+        }
+        return chosen != encoding && chosen != plain() ? role + "s are not stored in " + encoding.bits() + " bits" : "";
     }
 
     @Override
@@ -141,10 +206,13 @@ final class WeightStore implements WeightSink {
     /** Adds a weight to a function: a constant, behind the operation that makes it the program's precision if need be. */
     Value emit(String name, FunctionBuilder function) {
         Stored weight = get(name);
-        if (weight.scale().isPresent()) {
-            Value data = function.constant(name + "_int8", weight.data());
-            Value scale = function.constant(name + "_scale", weight.scale().get());
-            return function.blockwiseShiftScale(name, data, scale);
+        if (weight.table().isPresent()) {
+            boolean palette = weight.encoding().isPalette();
+            Value data =
+                    function.constant(name + "_" + weight.data().type().dtype().mil(), weight.data());
+            Value table = function.constant(
+                    name + (palette ? "_palette" : "_scale"), weight.table().get());
+            return palette ? function.lutToDense(name, data, table) : function.blockwiseShiftScale(name, data, table);
         }
         if (weight.data().type().dtype() == precision) {
             return function.constant(name, weight.data());
