@@ -10,24 +10,22 @@ import dev.torchane.llm.GenerationLoop;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
 import dev.torchane.llm.ModelShape;
-import dev.torchane.llm.TokenStream;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.EmbeddingTable;
 import dev.torchane.program.Manifest;
 import dev.torchane.text.ChatMessage;
-import dev.torchane.text.ChatTemplate;
-import dev.torchane.text.IncrementalDecoder;
 import dev.torchane.text.Tokenizer;
 import dev.torchane.weights.Checkpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Flow;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A causal language model with its KV state inside the program.
@@ -47,10 +45,11 @@ public final class CausalLM implements AutoCloseable {
     private final Bundle bundle;
     private final LoadedProgram program;
     private final LanguageModel model;
-    private final Set<Integer> eos;
+    private final ModelText text;
     private final KvState state;
     private final Optional<Tokenizer> tokenizer;
     private final OneCallAtATime calls;
+    private final GenerationForms forms;
 
     private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer) {
         this.bundle = bundle;
@@ -59,11 +58,14 @@ public final class CausalLM implements AutoCloseable {
         Manifest manifest = bundle.manifest();
         EmbeddingTable embedding = bundle.embedding();
         this.model = new LanguageModel(program, ModelShape.of(manifest), embedding::lookup);
-        Set<Integer> ends = new HashSet<>(manifest.model().eos());
-        tokenizer.ifPresent(known -> ends.addAll(known.ends()));
-        this.eos = Set.copyOf(ends);
+        this.text = new ModelText(
+                bundle.directory(),
+                tokenizer,
+                manifest.model().eos(),
+                manifest.model().vocab());
         this.state = model.newState();
         this.calls = new OneCallAtATime(bundle::close);
+        this.forms = new GenerationForms(calls);
     }
 
     /**
@@ -199,69 +201,115 @@ public final class CausalLM implements AutoCloseable {
     }
 
     /**
-     * Generates from scratch behind a prompt of ids.
+     * Generates from scratch. Unless {@link GenerateOptions#raw()}, the prompt is the user's turn in the model's chat template.
      *
-     * @throws IllegalArgumentException when the prompt is empty, or has an id outside the vocabulary
+     * <p>A generation is had in four forms, with the same options and the same result: awaited here, in the background ({@link
+     * #generateAsync(String, GenerateOptions)}), as a stream that is pulled ({@link #stream(String, GenerateOptions)}), and
+     * published ({@link #publisher(String, GenerateOptions)}). {@link GenerateOptions#withOnEnd} receives the result in all of them.
+     *
+     * @throws TorchAneException when the model has no tokenizer, or no chat template and the options are not raw
+     * @throws IllegalArgumentException when the prompt is empty
      * @throws dev.torchane.llm.ContextOverflowException when the prompt alone is longer than {@link #maxLen()}; a generation
      *     that reaches it ends with {@link dev.torchane.llm.FinishReason#LENGTH}
+     * @throws GenerationException when it fails on its way; the exception has what was generated before
+     * @throws IllegalStateException after {@link #close()}, or while another call runs
      */
-    public Generation generate(int[] prompt, GenerateOptions options) {
-        Arguments.given(prompt, "prompt");
-        Arguments.given(options, "options");
-        return calls.run(() -> generateNow(prompt, options));
+    public Generation generate(String prompt, GenerateOptions options) {
+        return generate(ids(prompt, options), options);
     }
 
-    private Generation generateNow(int[] prompt, GenerateOptions options) {
-        state.reset();
-        Optional<IncrementalDecoder> decoder = tokenizer.map(Tokenizer::incrementalDecoder);
-        StringBuilder text = new StringBuilder();
-        TokenStream stream = new TokenStream(new TokenStream.Rules(
-                options.sampling().newSampler(), eos, options.maxNewTokens(), -1, () -> false, token -> {
-                    if (!token.isEndOfSequence()) {
-                        decoder.ifPresent(incremental -> emit(incremental.append(token.id()), text, options));
-                    }
-                    return true;
-                }));
-        new GenerationLoop(model, state, prompt, stream, options.onPrefill()).run();
-        decoder.ifPresent(incremental -> emit(incremental.finish(), text, options));
-        return new Generation(text.toString(), stream.ids(), stream.reason(), stream.stats());
+    /** As {@link #generate(String, GenerateOptions)}, the answer to a chat. */
+    public Generation generate(List<ChatMessage> chat, GenerateOptions options) {
+        return generate(ids(chat), options);
+    }
+
+    /** As {@link #generate(String, GenerateOptions)}, behind a prompt of ids, each within the vocabulary. */
+    public Generation generate(int[] prompt, GenerateOptions options) {
+        return forms.await(Arguments.given(options, "options"), driving(prompt));
     }
 
     /**
-     * Generates from scratch. Unless {@link GenerateOptions#raw()}, the prompt is the user's turn in the model's chat template.
-     *
-     * @throws TorchAneException when the model has no tokenizer, or no chat template and the options are not raw
+     * Generates in the background. Cancelling the future, or completing it in another way, ends the generation within one step. The
+     * prompt is checked at once, and the model is in use from then on.
      */
-    public Generation generate(String prompt, GenerateOptions options) {
-        return generate(encode(prompt, Arguments.given(options, "options").raw()), options);
+    public CompletableFuture<Generation> generateAsync(String prompt, GenerateOptions options) {
+        return generateAsync(ids(prompt, options), options);
+    }
+
+    /** As {@link #generateAsync(String, GenerateOptions)}, the answer to a chat. */
+    public CompletableFuture<Generation> generateAsync(List<ChatMessage> chat, GenerateOptions options) {
+        return generateAsync(ids(chat), options);
+    }
+
+    /** As {@link #generateAsync(String, GenerateOptions)}, behind a prompt of ids. */
+    public CompletableFuture<Generation> generateAsync(int[] prompt, GenerateOptions options) {
+        return forms.background(Arguments.given(options, "options"), driving(prompt));
+    }
+
+    /**
+     * A generation whose tokens are computed when they are pulled, on the thread that pulls. Closing the stream ends the generation;
+     * until it is closed or read to its end the model is in use, so open it in a try statement.
+     */
+    public Stream<Token> stream(String prompt, GenerateOptions options) {
+        return stream(ids(prompt, options), options);
+    }
+
+    /** As {@link #stream(String, GenerateOptions)}, the answer to a chat. */
+    public Stream<Token> stream(List<ChatMessage> chat, GenerateOptions options) {
+        return stream(ids(chat), options);
+    }
+
+    /** As {@link #stream(String, GenerateOptions)}, behind a prompt of ids. */
+    public Stream<Token> stream(int[] prompt, GenerateOptions options) {
+        return forms.stream(Arguments.given(options, "options"), driving(prompt));
+    }
+
+    /**
+     * A generation for each subscriber, which begins with the subscriber's first demand and computes only what was asked for. A
+     * model that is in use then is the subscriber's {@code onError}.
+     */
+    public Flow.Publisher<Token> publisher(String prompt, GenerateOptions options) {
+        return publisher(ids(prompt, options), options);
+    }
+
+    /** As {@link #publisher(String, GenerateOptions)}, the answer to a chat. */
+    public Flow.Publisher<Token> publisher(List<ChatMessage> chat, GenerateOptions options) {
+        return publisher(ids(chat), options);
+    }
+
+    /** As {@link #publisher(String, GenerateOptions)}, behind a prompt of ids. */
+    public Flow.Publisher<Token> publisher(int[] prompt, GenerateOptions options) {
+        return forms.publisher(Arguments.given(options, "options"), driving(prompt));
+    }
+
+    private Function<GenerateOptions, GenerationRun.Drive> driving(int[] prompt) {
+        int[] ids = Arguments.given(prompt, "prompt").clone();
+        return options -> {
+            state.reset();
+            TextGeneration generation = text.newGeneration(ids, options);
+            GenerationLoop loop = new GenerationLoop(model, state, ids, generation.tokens(), options.onPrefill());
+            return new GenerationRun.Drive(generation, loop::step);
+        };
+    }
+
+    private int[] ids(String prompt, GenerateOptions options) {
+        return encode(prompt, Arguments.given(options, "options").raw());
+    }
+
+    private int[] ids(List<ChatMessage> chat) {
+        calls.requireOpen();
+        return text.encode(chat);
     }
 
     /** The ids that {@link #generate(String, GenerateOptions)} feeds for a prompt. */
     public int[] encode(String prompt, boolean raw) {
         calls.requireOpen();
-        Arguments.given(prompt, "prompt");
-        Tokenizer known = tokenizer.orElseThrow(() -> new TorchAneException(bundle.directory()
-                + " has no tokenizer: give token ids, or build from a checkpoint with tokenizer.json"));
-        if (raw) {
-            return known.encode(prompt, true);
-        }
-        ChatTemplate chat = known.chatTemplate()
-                .orElseThrow(() -> new TorchAneException(bundle.directory()
-                        + " has no chat template: complete the text as it stands with GenerateOptions.withRaw(true)"
-                        + " (--raw on the command line)"));
-        return known.encodeChat(chat.render(List.of(ChatMessage.user(prompt)), true));
+        return text.encode(prompt, raw);
     }
 
     /** The tokenizer, if the checkpoint had one. */
     public Optional<Tokenizer> tokenizer() {
         return tokenizer;
-    }
-
-    private static void emit(String piece, StringBuilder text, GenerateOptions options) {
-        if (!piece.isEmpty()) {
-            text.append(piece);
-            options.onText().accept(piece);
-        }
     }
 
     /** Forgets the context. */

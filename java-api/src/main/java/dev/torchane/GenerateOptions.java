@@ -1,52 +1,228 @@
 package dev.torchane;
 
+import dev.torchane.grammar.Grammar;
 import dev.torchane.llm.Sampling;
+import dev.torchane.text.OutputFormat;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /**
- * How a generation runs.
+ * How a generation runs: the same whether it is awaited, streamed, published, in the background or one of a batch. Begin with {@link
+ * #defaults()}.
  *
  * @param maxNewTokens limit on new tokens; 0 generates nothing
  * @param sampling how each token is chosen
+ * @param grammar what the output is held to; the generation ends when the output is whole and cannot go on
+ * @param logprobs how many of the likeliest tokens to report with each token; 0 reports the chosen one alone
  * @param raw whether a text prompt is completed as it stands, instead of being put into the model's chat template
- * @param onText receives the text as it grows, in whole characters; what it throws ends the generation and reaches the caller
- * @param onPrefill hears how many prompt tokens are done
+ * @param stops strings that end the output and are no part of it
+ * @param thinking what becomes of the block in which some models think first
+ * @param timeout time from the beginning, prefill included, after which the generation ends as if it were cancelled
+ * @param cancellation ends the generation from any thread
+ * @param listeners who hears about it
  */
 public record GenerateOptions(
-        int maxNewTokens, Sampling sampling, boolean raw, Consumer<String> onText, IntConsumer onPrefill) {
+        int maxNewTokens,
+        Sampling sampling,
+        Optional<Grammar> grammar,
+        OptionalInt logprobs,
+        boolean raw,
+        List<String> stops,
+        Thinking thinking,
+        Optional<Duration> timeout,
+        Cancellation cancellation,
+        Listeners listeners) {
 
-    public GenerateOptions {
-        Arguments.given(sampling, "sampling");
-        Arguments.given(onText, "onText");
-        Arguments.given(onPrefill, "onPrefill");
-        if (maxNewTokens < 0) {
-            throw new IllegalArgumentException("maxNewTokens must not be negative, found " + maxNewTokens);
+    /** What becomes of a thinking block. */
+    public enum Thinking {
+        /** It is text like everything else. */
+        IN_TEXT,
+        /** It is {@link Generation#thinking()}, and no part of the text. */
+        SEPARATED
+    }
+
+    /**
+     * Who hears about a generation, from the thread that generates. What a listener throws ends the generation with a {@link
+     * GenerationException}; none may call the model it listens to, but for closing it.
+     *
+     * @param onText receives the text as it grows, in whole characters
+     * @param onToken receives each token
+     * @param onPrefill hears how many prompt tokens are done, after each window
+     * @param onEnd receives the result, of a generation that was cancelled or failed too
+     */
+    public record Listeners(
+            Consumer<String> onText, Consumer<Token> onToken, IntConsumer onPrefill, Consumer<Generation> onEnd) {
+
+        public Listeners {
+            Arguments.given(onText, "onText");
+            Arguments.given(onToken, "onToken");
+            Arguments.given(onPrefill, "onPrefill");
+            Arguments.given(onEnd, "onEnd");
+        }
+
+        /** Nobody. */
+        public static Listeners none() {
+            return new Listeners(text -> {}, token -> {}, tokens -> {}, result -> {});
         }
     }
 
-    /** Greedy, up to 256 new tokens, through the chat template. */
+    public GenerateOptions {
+        Arguments.given(sampling, "sampling");
+        Arguments.given(grammar, "grammar");
+        Arguments.given(logprobs, "logprobs");
+        stops = OutputFormat.plain().withStops(Arguments.given(stops, "stops")).stops();
+        Arguments.given(thinking, "thinking");
+        Arguments.given(timeout, "timeout");
+        Arguments.given(cancellation, "cancellation");
+        Arguments.given(listeners, "listeners");
+        if (maxNewTokens < 0) {
+            throw new IllegalArgumentException("maxNewTokens must not be negative, found " + maxNewTokens);
+        }
+        if (logprobs.isPresent() && logprobs.getAsInt() < 0) {
+            throw new IllegalArgumentException("logprobs must not be negative, found " + logprobs.getAsInt());
+        }
+        if (timeout.isPresent() && timeout.get().isNegative()) {
+            throw new IllegalArgumentException("timeout must not be negative, found " + timeout.get());
+        }
+    }
+
+    /** Greedy, up to 256 new tokens, through the chat template, thinking as text. */
     public static GenerateOptions defaults() {
-        return new GenerateOptions(256, Sampling.greedy(), false, text -> {}, tokens -> {});
+        return new GenerateOptions(
+                256,
+                Sampling.greedy(),
+                Optional.empty(),
+                OptionalInt.empty(),
+                false,
+                List.of(),
+                Thinking.IN_TEXT,
+                Optional.empty(),
+                new Cancellation(),
+                Listeners.none());
     }
 
+    /** Limit on new tokens; 0 generates nothing. */
     public GenerateOptions withMaxNewTokens(int limit) {
-        return new GenerateOptions(limit, sampling, raw, onText, onPrefill);
+        return with(draft -> draft.maxNewTokens = limit);
     }
 
+    /** How each token is chosen. */
     public GenerateOptions withSampling(Sampling other) {
-        return new GenerateOptions(maxNewTokens, other, raw, onText, onPrefill);
+        return with(draft -> draft.sampling = other);
     }
 
+    /**
+     * Holds the output to a grammar, such as {@link Grammar#jsonSchema}. A limit on tokens, a stop string or a cancellation may still
+     * leave it unfinished; the finish reason says so.
+     */
+    public GenerateOptions withGrammar(Grammar wanted) {
+        return with(draft -> draft.grammar = Optional.of(Arguments.given(wanted, "grammar")));
+    }
+
+    /** Reports with each token its log probability and those of the {@code count} likeliest tokens. */
+    public GenerateOptions withLogprobs(int count) {
+        return with(draft -> draft.logprobs = OptionalInt.of(count));
+    }
+
+    /** Completes the prompt as it stands, without the chat template. */
     public GenerateOptions withRaw(boolean asItStands) {
-        return new GenerateOptions(maxNewTokens, sampling, asItStands, onText, onPrefill);
+        return with(draft -> draft.raw = asItStands);
     }
 
+    /** Ends the output before the first of these strings, with the reason {@link dev.torchane.llm.FinishReason#STOP}. */
+    public GenerateOptions withStop(String... strings) {
+        return with(draft -> draft.stops = List.of(strings));
+    }
+
+    /** What becomes of a thinking block. */
+    public GenerateOptions withThinking(Thinking wanted) {
+        return with(draft -> draft.thinking = wanted);
+    }
+
+    /** Ends the generation after a time, with the reason {@link dev.torchane.llm.FinishReason#CANCELLED}. */
+    public GenerateOptions withTimeout(Duration time) {
+        return with(draft -> draft.timeout = Optional.of(Arguments.given(time, "timeout")));
+    }
+
+    /** Ends the generation when it is cancelled, with the reason {@link dev.torchane.llm.FinishReason#CANCELLED}. */
+    public GenerateOptions withCancellation(Cancellation signal) {
+        return with(draft -> draft.cancellation = signal);
+    }
+
+    /** Receives the text as it grows, in whole characters. */
     public GenerateOptions withOnText(Consumer<String> listener) {
-        return new GenerateOptions(maxNewTokens, sampling, raw, listener, onPrefill);
+        return with(draft ->
+                draft.listeners = new Listeners(listener, listeners.onToken, listeners.onPrefill, listeners.onEnd));
     }
 
+    /** Receives each token. */
+    public GenerateOptions withOnToken(Consumer<Token> listener) {
+        return with(draft ->
+                draft.listeners = new Listeners(listeners.onText, listener, listeners.onPrefill, listeners.onEnd));
+    }
+
+    /** Hears how many prompt tokens are done, after each window. */
     public GenerateOptions withOnPrefill(IntConsumer listener) {
-        return new GenerateOptions(maxNewTokens, sampling, raw, onText, listener);
+        return with(draft ->
+                draft.listeners = new Listeners(listeners.onText, listeners.onToken, listener, listeners.onEnd));
+    }
+
+    /** Receives the result, of a generation that was cancelled or failed too. */
+    public GenerateOptions withOnEnd(Consumer<Generation> listener) {
+        return with(draft ->
+                draft.listeners = new Listeners(listeners.onText, listeners.onToken, listeners.onPrefill, listener));
+    }
+
+    /** Who receives the text as it grows. */
+    public Consumer<String> onText() {
+        return listeners.onText;
+    }
+
+    /** Who hears how far the prefill is. */
+    public IntConsumer onPrefill() {
+        return listeners.onPrefill;
+    }
+
+    private GenerateOptions with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.options();
+    }
+
+    /** A copy that can be changed, so that each option is named once where it is set. */
+    private static final class Draft {
+
+        private int maxNewTokens;
+        private Sampling sampling;
+        private Optional<Grammar> grammar;
+        private OptionalInt logprobs;
+        private boolean raw;
+        private List<String> stops;
+        private Thinking thinking;
+        private Optional<Duration> timeout;
+        private Cancellation cancellation;
+        private Listeners listeners;
+
+        Draft(GenerateOptions from) {
+            maxNewTokens = from.maxNewTokens;
+            sampling = from.sampling;
+            grammar = from.grammar;
+            logprobs = from.logprobs;
+            raw = from.raw;
+            stops = from.stops;
+            thinking = from.thinking;
+            timeout = from.timeout;
+            cancellation = from.cancellation;
+            listeners = from.listeners;
+        }
+
+        GenerateOptions options() {
+            return new GenerateOptions(
+                    maxNewTokens, sampling, grammar, logprobs, raw, stops, thinking, timeout, cancellation, listeners);
+        }
     }
 }

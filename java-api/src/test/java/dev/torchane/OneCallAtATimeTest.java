@@ -1,11 +1,13 @@
 package dev.torchane;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.testing.TinyBundle;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,10 +59,15 @@ class OneCallAtATimeTest {
         GenerateOptions three = GenerateOptions.defaults().withRaw(true).withMaxNewTokens(3);
         try (CausalLM lm = CausalLM.open(TinyBundle.write(folder), CausalLMOptions.defaults())) {
             String text = lm.generate("hello", three).text();
-            assertThrows(
-                    IllegalStateException.class,
-                    () -> lm.generate("hello", three.withOnText(_ -> lm.generate("a", three))));
-            assertThrows(IllegalStateException.class, () -> lm.generate("hello", three.withOnPrefill(_ -> lm.reset())));
+            for (GenerateOptions callingBack : List.of(
+                    three.withOnText(_ -> lm.generate("a", three)),
+                    three.withOnPrefill(_ -> lm.reset()),
+                    three.withOnEnd(_ -> lm.reset()))) {
+                Throwable refusal = assertThrows(GenerationException.class, () -> lm.generate("hello", callingBack))
+                        .getCause();
+                assertInstanceOf(IllegalStateException.class, refusal);
+                assertTrue(refusal.getMessage().contains("in use by another call"), refusal.getMessage());
+            }
             assertEquals(text, lm.generate("hello", three).text());
         }
     }

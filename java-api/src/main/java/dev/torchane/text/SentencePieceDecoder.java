@@ -40,7 +40,7 @@ final class SentencePieceDecoder implements IncrementalDecoder {
             run.write(value);
             return "";
         }
-        return strip(endRun() + token.replace('\u2581', ' '));
+        return strip(endRun() + withSpaces(token));
     }
 
     @Override
@@ -72,6 +72,16 @@ final class SentencePieceDecoder implements IncrementalDecoder {
         } catch (CharacterCodingException e) {
             return "\uFFFD".repeat(bytes.length);
         }
+    }
+
+    /** The bytes that a token stands for. */
+    static byte[] bytes(String token) {
+        int value = byteValue(token);
+        return value >= 0 ? new byte[] {(byte) value} : withSpaces(token).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String withSpaces(String token) {
+        return token.replace('\u2581', ' ');
     }
 
     private static int byteValue(String token) {

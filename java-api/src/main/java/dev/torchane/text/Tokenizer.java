@@ -4,6 +4,7 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.torchane.TorchAneException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -233,6 +234,23 @@ public final class Tokenizer implements AutoCloseable {
         }
         return new WindowDecoder(ids ->
                 decode(Arrays.stream(ids).filter(id -> !isLeftOut.test(id)).toArray(), false));
+    }
+
+    /** What each id adds to a text that has begun, as UTF-8, {@code [vocabularySize][bytes]}; nothing for special tokens. */
+    public byte[][] tokenBytes() {
+        IncrementalDecoder decoder = incrementalDecoder();
+        byte[][] bytes = new byte[vocabularySize()][];
+        Arrays.setAll(
+                bytes,
+                id -> isSpecial(id)
+                        ? new byte[0]
+                        : switch (decoder) {
+                            case ByteLevelDecoder _ -> ByteLevel.bytes(token(id));
+                            case SentencePieceDecoder _ -> SentencePieceDecoder.bytes(token(id));
+                            case WindowDecoder _ ->
+                                decode(id, id).substring(decode(id).length()).getBytes(StandardCharsets.UTF_8);
+                        });
+        return bytes;
     }
 
     /** Frees the native tokenizer. Idempotent; any other call afterwards is an {@link IllegalStateException}. */

@@ -12,10 +12,11 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
 
 /**
  * A bundle in the form of docs/architecture.md, made without Python: a model that says one token of {@link TinyTokenizer}
- * for ever.
+ * for ever, or one whose next token depends on the last one alone.
  */
 public final class TinyBundle {
 
@@ -25,21 +26,41 @@ public final class TinyBundle {
     /** Rungs of the ladder; the last is the context. */
     public static final List<Integer> LADDER = List.of(64, 2048);
 
-    private static final int HIDDEN = 2;
     private static final int DIM = 4;
     private static final int VOCAB = TinyTokenizer.SIZE;
 
     private TinyBundle() {}
 
-    /** Writes the bundle and answers its directory. */
+    /** Writes the bundle of the model that says {@link #TOKEN} for ever, and answers its directory. */
     public static Path write(Path directory) {
-        float[] embedding = new float[VOCAB * HIDDEN];
-        float[] head = new float[VOCAB * HIDDEN];
+        float[] embedding = new float[VOCAB * 2];
+        float[] head = new float[VOCAB * 2];
         for (int id = 0; id < VOCAB; id++) {
-            embedding[id * HIDDEN] = 1;
+            embedding[id * 2] = 1;
         }
-        head[TinyTokenizer.tokens().indexOf("Ġworld") * HIDDEN] = 1;
-        TensorType matrix = TensorType.of(DType.FP32, VOCAB, HIDDEN);
+        head[TinyTokenizer.tokens().indexOf("Ġworld") * 2] = 1;
+        return write(directory, 2, embedding, head);
+    }
+
+    /**
+     * Writes the bundle of a model that finds {@code next} of the last token a little likelier (its logit is 1, the others' 0), and
+     * answers its directory. Behind a token whose next one is negative no logit is a number.
+     */
+    public static Path write(Path directory, IntUnaryOperator next) {
+        float[] embedding = new float[VOCAB * VOCAB];
+        float[] head = new float[VOCAB * VOCAB];
+        for (int id = 0; id < VOCAB; id++) {
+            int follower = next.applyAsInt(id);
+            embedding[id * VOCAB + id] = follower < 0 ? Float.NaN : 1;
+            if (follower >= 0) {
+                head[follower * VOCAB + id] = 1;
+            }
+        }
+        return write(directory, VOCAB, embedding, head);
+    }
+
+    private static Path write(Path directory, int hidden, float[] embedding, float[] head) {
+        TensorType matrix = TensorType.of(DType.FP32, VOCAB, hidden);
         try (BundleWriter writer = BundleWriter.create(directory)) {
             long table = writer.weights().append(matrix, MemorySegment.ofArray(embedding));
             long weight = writer.weights().append(matrix, MemorySegment.ofArray(head));
@@ -50,7 +71,7 @@ public final class TinyBundle {
             }
             writer.program(program.build());
             TinyTokenizer.write(directory);
-            writer.manifest(manifest(table));
+            writer.manifest(manifest(table, hidden));
             writer.finish();
             return directory;
         } catch (IOException e) {
@@ -59,7 +80,7 @@ public final class TinyBundle {
     }
 
     private static void function(FunctionBuilder f, int rows, int rung, TensorType matrix, long weight) {
-        Value embedded = f.input("emb", TensorType.of(DType.FP32, 1, rows, HIDDEN));
+        Value embedded = f.input("emb", TensorType.of(DType.FP32, 1, rows, matrix.axis(1)));
         f.input("cos", TensorType.of(DType.FP32, 1, rows, DIM));
         f.input("sin", TensorType.of(DType.FP32, 1, rows, DIM));
         f.input("mask", TensorType.of(DType.FP32, 1, 1, rows, rung));
@@ -73,7 +94,7 @@ public final class TinyBundle {
         f.done(Map.of("logits", f.reshape("logits_row", logits, 1, VOCAB)));
     }
 
-    private static String manifest(long table) {
+    private static String manifest(long table, int hidden) {
         return """
                 {
                   "format": 1, "kind": "causal-lm", "target": "cpu", "options": {},
@@ -88,6 +109,6 @@ public final class TinyBundle {
                   "rowAxes": {"emb": 1, "cos": 1, "sin": 1, "mask": 2, "pick": 1},
                   "weights": [], "build": {"seconds": {}}
                 }
-                """.formatted(VOCAB, HIDDEN, DIM, LADDER, VOCAB, HIDDEN, table);
+                """.formatted(VOCAB, hidden, DIM, LADDER, VOCAB, hidden, table);
     }
 }

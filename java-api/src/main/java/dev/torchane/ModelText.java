@@ -1,0 +1,77 @@
+package dev.torchane;
+
+import dev.torchane.grammar.Vocabulary;
+import dev.torchane.text.ChatMessage;
+import dev.torchane.text.ChatTemplate;
+import dev.torchane.text.OutputFormat;
+import dev.torchane.text.Tokenizer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The text side of a model: prompts become ids, and generations get what they need of the tokenizer. */
+final class ModelText {
+
+    private final Path bundle;
+    private final Optional<Tokenizer> tokenizer;
+    private final Set<Integer> eos;
+    private final int vocab;
+    private final GrammarSteps grammars = new GrammarSteps(this::vocabulary);
+
+    /**
+     * @param eos ids that end a generation, as far as the bundle's manifest names them; the tokenizer's are added
+     * @param vocab entries of the model's logits
+     */
+    ModelText(Path bundle, Optional<Tokenizer> tokenizer, List<Integer> eos, int vocab) {
+        this.bundle = bundle;
+        this.tokenizer = tokenizer;
+        this.vocab = vocab;
+        Set<Integer> all = new HashSet<>(eos);
+        tokenizer.ifPresent(known -> all.addAll(known.ends()));
+        this.eos = Set.copyOf(all);
+    }
+
+    /** Ids of a prompt: as it stands, or as the user's turn in the chat template. */
+    int[] encode(String prompt, boolean raw) {
+        Arguments.given(prompt, "prompt");
+        return raw ? known().encode(prompt, true) : encode(List.of(ChatMessage.user(prompt)));
+    }
+
+    /** Ids of a chat that the model is to go on with. */
+    int[] encode(List<ChatMessage> chat) {
+        ChatTemplate template = known().chatTemplate()
+                .orElseThrow(() -> new TorchAneException(bundle
+                        + " has no chat template: complete the text as it stands with GenerateOptions.withRaw(true)"
+                        + " (--raw on the command line)"));
+        return known().encodeChat(template.render(Arguments.given(chat, "chat"), true));
+    }
+
+    /** A stream of generation behind a prompt. */
+    TextGeneration newGeneration(int[] prompt, GenerateOptions options) {
+        OutputFormat format = OutputFormat.plain().withStops(options.stops());
+        return new TextGeneration(
+                options,
+                new TextGeneration.Parts(
+                        eos,
+                        options.grammar().map(grammars::newStep),
+                        tokenizer.map(known -> known.incrementalDecoder(format)),
+                        format.newParser()));
+    }
+
+    private Tokenizer known() {
+        return tokenizer.orElseThrow(() -> new TorchAneException(
+                bundle + " has no tokenizer: give token ids, or build from a checkpoint with tokenizer.json"));
+    }
+
+    private Vocabulary vocabulary() {
+        byte[][] bytes = known().tokenBytes();
+        return Vocabulary.of(
+                Arrays.copyOf(bytes, Math.min(bytes.length, vocab)),
+                Set.of(),
+                eos.stream().filter(id -> id < Math.min(bytes.length, vocab)).collect(Collectors.toSet()));
+    }
+}
