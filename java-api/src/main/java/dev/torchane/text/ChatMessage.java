@@ -1,6 +1,9 @@
 package dev.torchane.text;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -8,12 +11,15 @@ import java.util.Map;
  *
  * @param role who speaks: {@code system}, {@code user}, {@code assistant}, {@code tool}
  * @param content what is said
- * @param more further fields that a template may read, such as {@code tool_calls}: maps, lists, strings, numbers
+ * @param more further fields that a template may read, such as {@code tool_calls}: maps, lists, strings, numbers, in their
+ *     order
  */
 public record ChatMessage(String role, String content, Map<String, Object> more) {
 
     public ChatMessage {
-        more = Map.copyOf(more);
+        TextArguments.given(role, "role");
+        TextArguments.given(content, "content");
+        more = Collections.unmodifiableMap(new LinkedHashMap<>(TextArguments.given(more, "more")));
     }
 
     public ChatMessage(String role, String content) {
@@ -35,6 +41,39 @@ public record ChatMessage(String role, String content, Map<String, Object> more)
         return new ChatMessage("assistant", content);
     }
 
+    /**
+     * What the model said, thought and called. Most templates leave out the thoughts of earlier turns, and keep those
+     * between a call and its result.
+     */
+    public static ChatMessage assistant(List<OutputPart> parts) {
+        StringBuilder content = new StringBuilder();
+        StringBuilder thinking = new StringBuilder();
+        List<Map<String, Object>> calls = new ArrayList<>();
+        for (OutputPart part : TextArguments.given(parts, "parts")) {
+            switch (part) {
+                case OutputPart.Text(String text) -> content.append(text);
+                case OutputPart.Thinking(String text) -> thinking.append(text);
+                case OutputPart.ToolCall call -> calls.add(asMap(call));
+            }
+        }
+        Map<String, Object> more = new LinkedHashMap<>();
+        if (!thinking.isEmpty()) {
+            more.put("reasoning_content", thinking.toString());
+        }
+        if (!calls.isEmpty()) {
+            more.put("tool_calls", List.copyOf(calls));
+        }
+        return new ChatMessage("assistant", content.toString(), more);
+    }
+
+    /** What a tool answered to a call of the model; stands behind the message with the call. */
+    public static ChatMessage tool(OutputPart.ToolCall call, String content) {
+        Map<String, Object> more = new LinkedHashMap<>();
+        more.put("name", TextArguments.given(call, "call").name());
+        more.put("tool_call_id", call.id());
+        return new ChatMessage("tool", content, more);
+    }
+
     /** The message as a template sees it. */
     Map<String, Object> asMap() {
         Map<String, Object> map = new LinkedHashMap<>();
@@ -42,5 +81,16 @@ public record ChatMessage(String role, String content, Map<String, Object> more)
         map.put("content", content);
         map.putAll(more);
         return map;
+    }
+
+    private static Map<String, Object> asMap(OutputPart.ToolCall call) {
+        Map<String, Object> function = new LinkedHashMap<>();
+        function.put("name", call.name());
+        function.put("arguments", call.arguments());
+        Map<String, Object> map = new LinkedHashMap<>();
+        map.put("id", call.id());
+        map.put("type", "function");
+        map.put("function", Collections.unmodifiableMap(function));
+        return Collections.unmodifiableMap(map);
     }
 }

@@ -4,6 +4,7 @@ import dev.torchane.TorchAneException;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -17,6 +18,8 @@ public final class ChatTemplate {
 
     /** Name of the template that is used unless another is asked for. */
     public static final String DEFAULT = "default";
+
+    private static final String TOOL_USE = "tool_use";
 
     private static final String CHATML = "{% for message in messages %}"
             + "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"
@@ -67,9 +70,55 @@ public final class ChatTemplate {
         return sources.get(DEFAULT);
     }
 
+    /** Whether the template shows tools to the model; one that does not leaves them out without a word. */
+    public boolean showsTools() {
+        return sources.get(nameFor(true)).contains("tools");
+    }
+
+    /**
+     * What to look for in the model's answer to a rendered chat: the thinking block whose marks the template knows, open
+     * when the chat ends inside it, and tool calls in the template's format.
+     *
+     * @param rendered what {@link #render} gave, the beginning of the answer included
+     * @param tools whether tools were rendered; without tools no calls are looked for
+     */
+    public OutputFormat outputFormat(String rendered, boolean tools) {
+        String source = sources.get(nameFor(tools));
+        return new OutputFormat(
+                List.of(),
+                ThinkingBlock.in(source).map(block -> block.behind(TextArguments.given(rendered, "rendered"))),
+                tools ? ToolCallFormat.of(source) : Optional.empty());
+    }
+
     /** Text of a chat, with the beginning of the assistant's answer when {@code addGenerationPrompt}. */
     public String render(List<ChatMessage> messages, boolean addGenerationPrompt) {
         return render(messages, addGenerationPrompt, Map.of());
+    }
+
+    /**
+     * Text of a chat with tools.
+     *
+     * @param messages the chat, oldest first
+     * @param tools what the model may call
+     * @param addGenerationPrompt whether to begin the assistant's answer
+     * @param variables more for the template to see: {@code enable_thinking}, {@code documents}; maps, lists, strings,
+     *     numbers and booleans
+     * @throws TorchAneException when there are tools and the template shows none, when it refuses the messages, or cannot be
+     *     rendered
+     */
+    public String render(
+            List<ChatMessage> messages, List<Tool> tools, boolean addGenerationPrompt, Map<String, ?> variables) {
+        if (TextArguments.given(tools, "tools").isEmpty()) {
+            return render(messages, addGenerationPrompt, variables);
+        }
+        if (!showsTools()) {
+            throw new TorchAneException(
+                    "the model's chat template shows no tools to the model: describe them in a system message, or take a"
+                            + " model that was trained with tools");
+        }
+        Map<String, Object> all = new TreeMap<>(TextArguments.given(variables, "variables"));
+        all.put("tools", tools.stream().map(Tool::asMap).toList());
+        return render(messages, addGenerationPrompt, all);
     }
 
     /**
@@ -82,8 +131,13 @@ public final class ChatTemplate {
      * @throws TorchAneException when the template refuses the messages or cannot be rendered
      */
     public String render(List<ChatMessage> messages, boolean addGenerationPrompt, Map<String, ?> variables) {
-        boolean tools = variables.containsKey("tools") && sources.containsKey("tool_use");
-        return render(tools ? "tool_use" : DEFAULT, messages, addGenerationPrompt, variables);
+        TextArguments.given(messages, "messages");
+        TextArguments.given(variables, "variables");
+        return render(nameFor(variables.get("tools") != null), messages, addGenerationPrompt, variables);
+    }
+
+    private String nameFor(boolean tools) {
+        return tools && sources.containsKey(TOOL_USE) ? TOOL_USE : DEFAULT;
     }
 
     private String render(

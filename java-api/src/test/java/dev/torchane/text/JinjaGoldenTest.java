@@ -40,7 +40,9 @@ class JinjaGoldenTest {
                 "thinking-chatml.jinja",
                 "turns.jinja",
                 "instruct-brackets.jinja",
-                "macros.jinja"
+                "macros.jinja",
+                "tools-chatml.jinja",
+                "tools-signatures.jinja"
             })
     void templates(String name) throws IOException {
         String source = resource(name);

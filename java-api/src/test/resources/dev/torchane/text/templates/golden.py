@@ -86,6 +86,18 @@ CHATS = {
         message("assistant", "7 degrees"),
         message("user", "thanks"),
     ],
+    "two calls": [
+        message("system", "Be kind."),
+        message("user", "Weather?"),
+        message(
+            "assistant",
+            "I look.",
+            reasoning_content="Two cities.",
+            tool_calls=[CALL, {**CALL, "id": "abc123deg", "function": {"name": "get_weather", "arguments": {}}}],
+        ),
+        message("tool", "warm", name="get_weather", tool_call_id="abc123def"),
+        message("tool", "cold", name="get_weather", tool_call_id="abc123deg"),
+    ],
     "parts": [message("user", [{"type": "text", "text": "Describe "}, {"type": "image"}])],
     "not alternating": [message("assistant", "x"), message("assistant", "y")],
 }
