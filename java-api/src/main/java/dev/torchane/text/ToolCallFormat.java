@@ -2,13 +2,14 @@ package dev.torchane.text;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** How a model writes tool calls. */
 public enum ToolCallFormat {
 
     /**
-     * {@code <tool_call>{"name": …, "arguments": {…}}</tool_call>}, any number of them anywhere in the text: Hermes, Qwen2.5,
-     * Qwen3 and many others.
+     * {@code <tool_call>{"name": …, "arguments": {…}}</tool_call>}, any number of them anywhere in the text, an array of calls
+     * too: Hermes, Qwen2.5, Qwen3 and many others.
      */
     HERMES(List.of("<tool_call>"), List.of("<tool_call>", "</tool_call>")),
 
@@ -23,6 +24,9 @@ public enum ToolCallFormat {
      */
     MISTRAL(List.of("[TOOL_CALLS]"), List.of("[TOOL_CALLS]", "[CALL_ID]", "[ARGS]"));
 
+    /** A call's name, in a string of either kind. */
+    private static final Pattern NAME = Pattern.compile("\\\\?\"name\\\\?\"");
+
     private final List<String> openings;
     private final List<String> marks;
 
@@ -34,15 +38,15 @@ public enum ToolCallFormat {
     /** The format that a chat template (Jinja) teaches the model, if it is one of these. */
     public static Optional<ToolCallFormat> of(String template) {
         TextArguments.given(template, "template");
-        if (!template.contains("tools")) {
+        boolean otherThanJson = template.contains("<function=") || template.contains("<arg_key>");
+        if (!template.contains("tools") || otherThanJson) {
             return Optional.empty();
         }
         if (template.contains("[TOOL_CALLS]")) {
             return Optional.of(MISTRAL);
         }
         if (template.contains("<tool_call>")) {
-            boolean otherThanJson = template.contains("<function=") || template.contains("<arg_key>");
-            return otherThanJson ? Optional.empty() : Optional.of(HERMES);
+            return NAME.matcher(template).find() ? Optional.of(HERMES) : Optional.empty();
         }
         boolean llama = template.contains("<|python_tag|>")
                 || template.contains("<|start_header_id|>") && template.contains("\"parameters\"");

@@ -100,7 +100,7 @@ abstract sealed class ToolCallReader {
         return optional ? Optional.of(JsonNodeFactory.instance.objectNode()) : Optional.empty();
     }
 
-    /** One object, then the mark that closes the call, which may be missing. */
+    /** One object, or an array, then the mark that closes the call, which may be missing. */
     static final class Hermes extends ToolCallReader {
 
         private static final String CLOSE = "</tool_call>";
@@ -114,7 +114,7 @@ abstract sealed class ToolCallReader {
             if (isRead) {
                 return tail(c);
             }
-            if (!json.isBegun() && (SpaceKeeper.isSpace(c) || c != '{')) {
+            if (!json.isBegun() && c != '{' && c != '[') {
                 return SpaceKeeper.isSpace(c) ? Progress.MORE : Progress.NONE;
             }
             return switch (json.accept(c)) {

@@ -149,7 +149,12 @@ class OutputParserTest {
         }
 
         @Test
-        void maySeveralFollowEachOther() {
+        void mayFollowEachOther() {
+            assertParts(
+                    format,
+                    "<tool_call>[{\"name\": \"a\"}, {\"name\": \"b\"}]</tool_call>",
+                    call("a", "{}"),
+                    call("b", "{}"));
             assertParts(
                     format,
                     "<tool_call>{\"name\":\"a\",\"arguments\":{}}</tool_call>\n<tool_call>\n{\"name\":\"b\"}\n</tool_call> and",

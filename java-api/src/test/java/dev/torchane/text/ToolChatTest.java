@@ -93,6 +93,9 @@ class ToolChatTest {
         assertEquals(Optional.empty(), ToolCallFormat.of("{{ tools }}<tool_call><function=name>"));
         assertEquals(Optional.empty(), ToolCallFormat.of("{{ tools }}<tool_call>name<arg_key>"));
         assertEquals(Optional.empty(), ToolCallFormat.of("{{ messages }}"));
+        assertEquals(Optional.empty(), ToolCallFormat.of("{{ tools }}:<tool_call>"));
+        assertEquals(Optional.of(ToolCallFormat.HERMES), ToolCallFormat.of("{{ tools }}'<tool_call>{\"name\":'"));
+        assertEquals(Optional.of(ToolCallFormat.HERMES), ToolCallFormat.of("{{ tools }}\"<tool_call>{\\\"name\\\":\""));
         assertEquals(Optional.of(ToolCallFormat.LLAMA3), ToolCallFormat.of("{{ tools }}<|python_tag|>"));
     }
 
