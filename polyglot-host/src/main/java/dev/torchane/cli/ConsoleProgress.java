@@ -11,27 +11,42 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/** Shows stages on a terminal as bars with the time left, elsewhere as a line each with the time it took. */
+/**
+ * Shows stages on a terminal as bars with the time left. Elsewhere a stage is a line when it begins, one more for every ten
+ * seconds with the time left where that is known, and one with the time it took.
+ */
 final class ConsoleProgress implements Progress, AutoCloseable {
+
+    private static final long BETWEEN_LINES = Duration.ofSeconds(10).toNanos();
 
     private final PrintStream out;
     private final boolean terminal;
     private ProgressBar bar;
     private final List<String> finished = new ArrayList<>();
     private String stage = "";
+    private long total;
     private long began;
+    private long printed;
 
     ConsoleProgress(PrintStream out) {
+        this(out, System.console() != null && System.console().isTerminal());
+    }
+
+    ConsoleProgress(PrintStream out, boolean terminal) {
         this.out = out;
-        this.terminal = System.console() != null && System.console().isTerminal();
+        this.terminal = terminal;
     }
 
     @Override
     public void stage(String name, long total, String unit) {
         finish();
         stage = name;
+        this.total = total;
         began = System.nanoTime();
-        if (terminal) {
+        printed = began;
+        if (!terminal) {
+            out.println("  " + name + " ...");
+        } else {
             bar = new ProgressBarBuilder()
                     .setTaskName(name)
                     .setInitialMax(total == 0 ? -1 : total)
@@ -46,7 +61,23 @@ final class ConsoleProgress implements Progress, AutoCloseable {
     public void done(long units) {
         if (bar != null) {
             bar.stepTo(units);
+            return;
         }
+        long now = System.nanoTime();
+        if (!terminal && now - printed >= BETWEEN_LINES && units > 0 && units < total) {
+            printed = now;
+            out.println(remaining(stage, units, total, now - began));
+        }
+    }
+
+    /** How much of a stage is done, and how long the rest takes at the same pace. */
+    static String remaining(String stage, long units, long total, long nanos) {
+        return String.format(
+                Locale.ROOT,
+                "  %s: %d %%, about %.0f s left",
+                stage,
+                100 * units / total,
+                nanos / 1e9 * (total - units) / units);
     }
 
     /** The last stage is done. */

@@ -25,12 +25,15 @@ final class DemoCommand implements Runnable {
     @Mixin
     private ModelOptions options = new ModelOptions();
 
+    @Mixin
+    private EngineFlags engine = new EngineFlags();
+
     @Override
     public void run() {
         Answer.Clock clock = new Answer.Clock();
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
             Path model = DemoModel.fetch(progress.installation());
-            CausalLMOptions resolved = options.builder(progress).build();
+            CausalLMOptions resolved = engine.applyTo(options.builder(progress)).build();
             try (CausalLM lm = CausalLM.fromPretrained(model, resolved)) {
                 progress.finish();
                 System.out.println("> " + prompt);
@@ -39,6 +42,7 @@ final class DemoCommand implements Runnable {
                         + lm.manifest().target() + "; bundle " + lm.bundle());
                 System.err.println(BuildReport.line(lm.manifest()));
                 progress.summary();
+                AotCache.makeIfAsked(lm.bundle());
             }
         }
     }

@@ -7,7 +7,7 @@ import dev.torchane.build.WeightEncoding;
 import dev.torchane.program.DType;
 import picocli.CommandLine.Option;
 
-/** Options that say how a model is built and loaded; shared by the commands that may build one. */
+/** Options that say how a model is built; shared by the commands that may build one. */
 final class ModelOptions {
 
     enum Precision {
@@ -39,20 +39,12 @@ final class ModelOptions {
     @Option(names = "--max-len", description = "Largest context in tokens; default 2048 or the model's own limit.")
     private int maxLen;
 
-    @Option(names = "--engine", description = "Engine that runs the model; default ${DEFAULT-VALUE}.")
-    private String engine = "jvm";
-
-    @Option(names = "--threads", description = "Worker threads; default the physical cores.")
-    private int threads;
-
     CausalLMOptions.Builder builder(Progress progress) {
         return CausalLMOptions.builder()
                 .target(target)
                 .precision(precision.type)
                 .weights(weights)
                 .maxLen(maxLen)
-                .engine(engine)
-                .threads(threads)
                 .progress(progress);
     }
 }

@@ -29,14 +29,18 @@ final class RunCommand implements Runnable {
     @Mixin
     private ModelOptions options = new ModelOptions();
 
+    @Mixin
+    private EngineFlags engine = new EngineFlags();
+
     @Override
     public void run() {
         Answer.Clock clock = new Answer.Clock();
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
-            CausalLMOptions resolved = options.builder(progress).build();
+            CausalLMOptions resolved = engine.applyTo(options.builder(progress)).build();
             try (CausalLM lm = CausalLM.fromPretrained(model, resolved)) {
                 progress.finish();
                 Answer.print(lm, prompt, raw, maxTokens, clock);
+                AotCache.makeIfAsked(lm.bundle());
             }
         }
     }

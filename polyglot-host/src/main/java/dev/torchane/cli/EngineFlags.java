@@ -1,0 +1,18 @@
+package dev.torchane.cli;
+
+import dev.torchane.CausalLMOptions;
+import picocli.CommandLine.Option;
+
+/** Options that say what runs a model; shared by the commands that run one. */
+final class EngineFlags {
+
+    @Option(names = "--engine", description = "Engine that runs the model; default ${DEFAULT-VALUE}.")
+    private String engine = "jvm";
+
+    @Option(names = "--threads", description = "Worker threads; default the physical cores.")
+    private int threads;
+
+    CausalLMOptions.Builder applyTo(CausalLMOptions.Builder options) {
+        return options.engine(engine).threads(threads);
+    }
+}
