@@ -220,7 +220,7 @@ public final class CausalLM implements AutoCloseable {
 
     /** As {@link #generate(String, GenerateOptions)}, the answer to a chat. */
     public Generation generate(List<ChatMessage> chat, GenerateOptions options) {
-        return generate(ids(chat), options);
+        return generate(ids(chat, options), options);
     }
 
     /** As {@link #generate(String, GenerateOptions)}, behind a prompt of ids, each within the vocabulary. */
@@ -238,7 +238,7 @@ public final class CausalLM implements AutoCloseable {
 
     /** As {@link #generateAsync(String, GenerateOptions)}, the answer to a chat. */
     public CompletableFuture<Generation> generateAsync(List<ChatMessage> chat, GenerateOptions options) {
-        return generateAsync(ids(chat), options);
+        return generateAsync(ids(chat, options), options);
     }
 
     /** As {@link #generateAsync(String, GenerateOptions)}, behind a prompt of ids. */
@@ -256,7 +256,7 @@ public final class CausalLM implements AutoCloseable {
 
     /** As {@link #stream(String, GenerateOptions)}, the answer to a chat. */
     public Stream<Token> stream(List<ChatMessage> chat, GenerateOptions options) {
-        return stream(ids(chat), options);
+        return stream(ids(chat, options), options);
     }
 
     /** As {@link #stream(String, GenerateOptions)}, behind a prompt of ids. */
@@ -274,7 +274,7 @@ public final class CausalLM implements AutoCloseable {
 
     /** As {@link #publisher(String, GenerateOptions)}, the answer to a chat. */
     public Flow.Publisher<Token> publisher(List<ChatMessage> chat, GenerateOptions options) {
-        return publisher(ids(chat), options);
+        return publisher(ids(chat, options), options);
     }
 
     /** As {@link #publisher(String, GenerateOptions)}, behind a prompt of ids. */
@@ -293,18 +293,23 @@ public final class CausalLM implements AutoCloseable {
     }
 
     private int[] ids(String prompt, GenerateOptions options) {
-        return encode(prompt, Arguments.given(options, "options").raw());
-    }
-
-    private int[] ids(List<ChatMessage> chat) {
         calls.requireOpen();
-        return text.encode(chat);
+        return text.encode(prompt, Arguments.given(options, "options"));
     }
 
-    /** The ids that {@link #generate(String, GenerateOptions)} feeds for a prompt. */
+    private int[] ids(List<ChatMessage> chat, GenerateOptions options) {
+        calls.requireOpen();
+        return text.encode(chat, Arguments.given(options, "options"));
+    }
+
+    /** The ids that {@link #generate(String, GenerateOptions)} feeds for a prompt, without tools. */
     public int[] encode(String prompt, boolean raw) {
-        calls.requireOpen();
-        return text.encode(prompt, raw);
+        return ids(prompt, GenerateOptions.defaults().withRaw(raw));
+    }
+
+    /** The ids that {@link #generate(List, GenerateOptions)} feeds for a chat. */
+    public int[] encode(List<ChatMessage> chat, GenerateOptions options) {
+        return ids(chat, options);
     }
 
     /** The tokenizer, if the checkpoint had one. */

@@ -3,8 +3,12 @@ package dev.torchane;
 import dev.torchane.grammar.Grammar;
 import dev.torchane.llm.Sampling;
 import dev.torchane.text.OutputFormat;
+import dev.torchane.text.Tool;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
@@ -21,6 +25,8 @@ import java.util.function.IntConsumer;
  * @param raw whether a text prompt is completed as it stands, instead of being put into the model's chat template
  * @param stops strings that end the output and are no part of it
  * @param thinking what becomes of the block in which some models think first
+ * @param tools what the model may call
+ * @param templateVariables more for the chat template to see, such as {@code enable_thinking}
  * @param timeout time from the beginning, prefill included, after which the generation ends as if it were cancelled
  * @param cancellation ends the generation from any thread
  * @param listeners who hears about it
@@ -33,6 +39,8 @@ public record GenerateOptions(
         boolean raw,
         List<String> stops,
         Thinking thinking,
+        List<Tool> tools,
+        Map<String, Object> templateVariables,
         Optional<Duration> timeout,
         Cancellation cancellation,
         Listeners listeners) {
@@ -76,6 +84,13 @@ public record GenerateOptions(
         Arguments.given(logprobs, "logprobs");
         stops = OutputFormat.plain().withStops(Arguments.given(stops, "stops")).stops();
         Arguments.given(thinking, "thinking");
+        Arguments.given(tools, "tools").forEach(tool -> Arguments.given(tool, "a tool"));
+        tools = List.copyOf(tools);
+        templateVariables = Map.copyOf(Arguments.given(templateVariables, "templateVariables"));
+        if (raw && !tools.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "tools are shown to the model by its chat template, which raw leaves out");
+        }
         Arguments.given(timeout, "timeout");
         Arguments.given(cancellation, "cancellation");
         Arguments.given(listeners, "listeners");
@@ -100,6 +115,8 @@ public record GenerateOptions(
                 false,
                 List.of(),
                 Thinking.IN_TEXT,
+                List.of(),
+                Map.of(),
                 Optional.empty(),
                 new Cancellation(),
                 Listeners.none());
@@ -135,12 +152,32 @@ public record GenerateOptions(
 
     /** Ends the output before the first of these strings, with the reason {@link dev.torchane.llm.FinishReason#STOP}. */
     public GenerateOptions withStop(String... strings) {
-        return with(draft -> draft.stops = List.of(strings));
+        return with(draft -> draft.stops = Arrays.asList(Arguments.given(strings, "stops")));
     }
 
     /** What becomes of a thinking block. */
     public GenerateOptions withThinking(Thinking wanted) {
         return with(draft -> draft.thinking = wanted);
+    }
+
+    /**
+     * What the model may call: shown to it by its chat template, as transformers does. The calls it asks for are {@link
+     * Generation#toolCalls()}; when the model writes them in another format than {@link
+     * dev.torchane.text.ToolCallFormat} knows, they stay text. To go on, put {@link Generation#asMessage()} and a {@link
+     * dev.torchane.text.ChatMessage#tool} for each call behind the chat.
+     */
+    public GenerateOptions withTools(Tool... mayBeCalled) {
+        return with(draft -> draft.tools = Arrays.asList(Arguments.given(mayBeCalled, "tools")));
+    }
+
+    /**
+     * One more thing for the chat template to see, such as {@code enable_thinking}: a map, list, string, number or boolean.
+     */
+    public GenerateOptions withTemplateVariable(String name, Object value) {
+        return with(draft -> {
+            draft.templateVariables = new HashMap<>(templateVariables);
+            draft.templateVariables.put(Arguments.given(name, "name"), Arguments.given(value, "value"));
+        });
     }
 
     /** Ends the generation after a time, with the reason {@link dev.torchane.llm.FinishReason#CANCELLED}. */
@@ -203,6 +240,8 @@ public record GenerateOptions(
         private boolean raw;
         private List<String> stops;
         private Thinking thinking;
+        private List<Tool> tools;
+        private Map<String, Object> templateVariables;
         private Optional<Duration> timeout;
         private Cancellation cancellation;
         private Listeners listeners;
@@ -215,6 +254,8 @@ public record GenerateOptions(
             raw = from.raw;
             stops = from.stops;
             thinking = from.thinking;
+            tools = from.tools;
+            templateVariables = from.templateVariables;
             timeout = from.timeout;
             cancellation = from.cancellation;
             listeners = from.listeners;
@@ -222,7 +263,18 @@ public record GenerateOptions(
 
         GenerateOptions options() {
             return new GenerateOptions(
-                    maxNewTokens, sampling, grammar, logprobs, raw, stops, thinking, timeout, cancellation, listeners);
+                    maxNewTokens,
+                    sampling,
+                    grammar,
+                    logprobs,
+                    raw,
+                    stops,
+                    thinking,
+                    tools,
+                    templateVariables,
+                    timeout,
+                    cancellation,
+                    listeners);
         }
     }
 }

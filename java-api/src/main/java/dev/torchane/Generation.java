@@ -3,7 +3,9 @@ package dev.torchane;
 import dev.torchane.llm.FinishReason;
 import dev.torchane.llm.GenerationStats;
 import dev.torchane.llm.TokenLogprobs;
+import dev.torchane.text.ChatMessage;
 import dev.torchane.text.OutputPart;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -31,5 +33,14 @@ public record Generation(
     public Generation {
         toolCalls = List.copyOf(toolCalls);
         logprobs = List.copyOf(logprobs);
+    }
+
+    /** What was generated as a message of the chat that it answers. */
+    public ChatMessage asMessage() {
+        List<OutputPart> parts = new ArrayList<>();
+        parts.add(new OutputPart.Thinking(thinking));
+        parts.add(new OutputPart.Text(text));
+        parts.addAll(toolCalls);
+        return ChatMessage.assistant(parts);
     }
 }

@@ -16,6 +16,9 @@ import java.util.stream.Collectors;
 /** The text side of a model: prompts become ids, and generations get what they need of the tokenizer. */
 final class ModelText {
 
+    /** Tokens at the end of a prompt in which a thinking block may have been opened. */
+    private static final int END = 16;
+
     private final Path bundle;
     private final Optional<Tokenizer> tokenizer;
     private final Set<Integer> eos;
@@ -36,23 +39,24 @@ final class ModelText {
     }
 
     /** Ids of a prompt: as it stands, or as the user's turn in the chat template. */
-    int[] encode(String prompt, boolean raw) {
+    int[] encode(String prompt, GenerateOptions options) {
         Arguments.given(prompt, "prompt");
-        return raw ? known().encode(prompt, true) : encode(List.of(ChatMessage.user(prompt)));
+        return options.raw() ? known().encode(prompt, true) : encode(List.of(ChatMessage.user(prompt)), options);
     }
 
     /** Ids of a chat that the model is to go on with. */
-    int[] encode(List<ChatMessage> chat) {
+    int[] encode(List<ChatMessage> chat, GenerateOptions options) {
         ChatTemplate template = known().chatTemplate()
                 .orElseThrow(() -> new TorchAneException(bundle
                         + " has no chat template: complete the text as it stands with GenerateOptions.withRaw(true)"
                         + " (--raw on the command line)"));
-        return known().encodeChat(template.render(Arguments.given(chat, "chat"), true));
+        Arguments.given(chat, "chat");
+        return known().encodeChat(template.render(chat, options.tools(), true, options.templateVariables()));
     }
 
     /** A stream of generation behind a prompt. */
     TextGeneration newGeneration(int[] prompt, GenerateOptions options) {
-        OutputFormat format = OutputFormat.plain().withStops(options.stops());
+        OutputFormat format = format(prompt, options).withStops(options.stops());
         return new TextGeneration(
                 options,
                 new TextGeneration.Parts(
@@ -60,6 +64,20 @@ final class ModelText {
                         options.grammar().map(grammars::newStep),
                         tokenizer.map(known -> known.incrementalDecoder(format)),
                         format.newParser()));
+    }
+
+    /** What the chat template says about the answer to a prompt, as far as the options ask for it. */
+    private OutputFormat format(int[] prompt, GenerateOptions options) {
+        boolean separated = options.thinking() == GenerateOptions.Thinking.SEPARATED;
+        boolean tools = !options.tools().isEmpty();
+        Optional<ChatTemplate> template = tokenizer.flatMap(Tokenizer::chatTemplate);
+        if (template.isEmpty() || options.raw() || !separated && !tools) {
+            return OutputFormat.plain();
+        }
+        String end = known().decode(Arrays.copyOfRange(prompt, Math.max(0, prompt.length - END), prompt.length), false);
+        OutputFormat whole = template.get().outputFormat(end, tools);
+        return new OutputFormat(
+                List.of(), whole.thinking().map(block -> block.withSeparated(separated)), whole.toolCalls());
     }
 
     private Tokenizer known() {

@@ -31,11 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 class GenerationFormsTest {
 
     /** A way to have a generation: its result, as the last listener hears it, with the tokens and texts on the way. */
-    private interface Form {
+    interface Form {
         void generate(CausalLM lm, int[] prompt, GenerateOptions options) throws Exception;
     }
 
-    private static final Map<String, Form> FORMS = new LinkedHashMap<>();
+    static final Map<String, Form> FORMS = new LinkedHashMap<>();
 
     static {
         FORMS.put("awaited", CausalLM::generate);
