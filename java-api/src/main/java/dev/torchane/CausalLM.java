@@ -120,8 +120,11 @@ public final class CausalLM implements AutoCloseable {
                             + " is not built yet with these options, and what builds it is not on the class path: add"
                             + " dev.torchane:torch-ane-polyglot-host, or build a bundle elsewhere and open that"));
         }
-        return cache.findOrBuild(
-                key, directory -> exporter.get().exportCausalLM(model, options.build(), directory, options.progress()));
+        return cache.findOrBuild(key, directory -> {
+            try (RecordedStages stages = new RecordedStages(model.toString(), options.progress())) {
+                exporter.get().exportCausalLM(model, options.build(), directory, stages);
+            }
+        });
     }
 
     /**
@@ -131,6 +134,10 @@ public final class CausalLM implements AutoCloseable {
      */
     public static CausalLM open(Path bundle, CausalLMOptions options) {
         Arguments.given(options, "options");
+        LoadEvent event = new LoadEvent();
+        event.begin();
+        event.bundle = String.valueOf(bundle);
+        event.engine = options.engine();
         Bundle opened = Bundle.open(Arguments.given(bundle, "bundle"));
         // The tokenizer takes a good part of the time to the first token: it is opened beside the program.
         CompletableFuture<Optional<Tokenizer>> tokenizer = CompletableFuture.supplyAsync(
@@ -138,7 +145,9 @@ public final class CausalLM implements AutoCloseable {
         LoadedProgram program = null;
         try {
             program = Engine.named(options.engine()).load(opened, options.engineOptions());
-            return new CausalLM(opened, program, joined(tokenizer));
+            CausalLM lm = new CausalLM(opened, program, joined(tokenizer));
+            event.commit();
+            return lm;
         } catch (Throwable failure) {
             if (program != null) {
                 program.close();

@@ -28,7 +28,7 @@ import java.util.function.IntConsumer;
  * @param tools what the model may call
  * @param templateVariables more for the chat template to see, such as {@code enable_thinking}
  * @param timeout time from the beginning, prefill included, after which the generation ends as if it were cancelled
- * @param cancellation ends the generation from any thread
+ * @param cancellation ends the generation from any thread; interrupting the thread that generates does the same
  * @param listeners who hears about it
  */
 public record GenerateOptions(

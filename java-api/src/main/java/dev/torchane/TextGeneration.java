@@ -1,5 +1,6 @@
 package dev.torchane;
 
+import dev.torchane.llm.GenerationStats;
 import dev.torchane.llm.LogitsStep;
 import dev.torchane.llm.NewToken;
 import dev.torchane.llm.TokenLogprobs;
@@ -7,6 +8,7 @@ import dev.torchane.llm.TokenStream;
 import dev.torchane.text.IncrementalDecoder;
 import dev.torchane.text.OutputParser;
 import dev.torchane.text.OutputPart;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +36,8 @@ final class TextGeneration {
             Optional<IncrementalDecoder> decoder,
             OutputParser parser) {}
 
+    private static final System.Logger LOGGER = System.getLogger("dev.torchane.generation");
+
     private final GenerateOptions.Listeners listeners;
     private final Optional<IncrementalDecoder> decoder;
     private final OutputParser parser;
@@ -41,6 +45,7 @@ final class TextGeneration {
     private final StringBuilder text = new StringBuilder();
     private final StringBuilder thinking = new StringBuilder();
     private final List<OutputPart.ToolCall> toolCalls = new ArrayList<>();
+    private final GenerationEvent event = new GenerationEvent();
     private boolean flushed;
     private Optional<Generation> result = Optional.empty();
 
@@ -55,16 +60,19 @@ final class TextGeneration {
                 options.logprobs().orElse(-1),
                 cancelled(options),
                 this::accept));
+        event.begin();
     }
 
     private static BooleanSupplier cancelled(GenerateOptions options) {
         Cancellation cancellation = options.cancellation();
+        BooleanSupplier asked =
+                () -> cancellation.isCancelled() || Thread.currentThread().isInterrupted();
         if (options.timeout().isEmpty()) {
-            return cancellation::isCancelled;
+            return asked;
         }
         Duration timeout = options.timeout().get();
         long began = System.nanoTime();
-        return () -> cancellation.isCancelled() || timeout.compareTo(Duration.ofNanos(System.nanoTime() - began)) <= 0;
+        return () -> asked.getAsBoolean() || timeout.compareTo(Duration.ofNanos(System.nanoTime() - began)) <= 0;
     }
 
     /** The ids' side, to be driven with logits. */
@@ -124,6 +132,7 @@ final class TextGeneration {
         }
         Generation ended = result();
         result = Optional.of(ended);
+        record(ended);
         listeners.onEnd().accept(ended);
         return ended;
     }
@@ -136,12 +145,32 @@ final class TextGeneration {
         tokens.fail();
         keep(flush());
         GenerationException failure = new GenerationException(result(), cause);
+        record(failure.partial());
         try {
             listeners.onEnd().accept(failure.partial());
         } catch (RuntimeException another) {
             failure.addSuppressed(another);
         }
         return failure;
+    }
+
+    private void record(Generation ended) {
+        GenerationStats stats = ended.stats();
+        LOGGER.log(
+                Level.DEBUG,
+                () -> "%s after %d tokens behind a prompt of %d (%d of them cached): prefill %.1f ms, decode %.1f ms"
+                        .formatted(
+                                ended.reason(),
+                                stats.newTokens(),
+                                stats.promptTokens(),
+                                stats.cachedTokens(),
+                                stats.prefillNanos() / 1e6,
+                                stats.decodeNanos() / 1e6));
+        event.promptTokens = stats.promptTokens();
+        event.cachedTokens = stats.cachedTokens();
+        event.newTokens = stats.newTokens();
+        event.reason = ended.reason().name();
+        event.commit();
     }
 
     private Generation result() {

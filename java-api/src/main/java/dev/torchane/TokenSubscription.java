@@ -102,6 +102,7 @@ final class TokenSubscription implements Flow.Subscription {
                 signal(() -> subscriber.onNext(tokens.remove()));
             } else if (failure.isPresent()) {
                 cancelled = true;
+                run.ifPresent(GenerationRun::close);
                 signal(() -> subscriber.onError(failure.get()));
             } else if (ended && tokens.isEmpty()) {
                 cancelled = true;

@@ -110,6 +110,31 @@ public final class LanguageModel {
      */
     public Optional<float[]> feedWhile(KvState state, int[] ids, IntPredicate goOn) {
         requireFeedable(state, ids);
+        return ids.length == 1 ? recordedStep(state, ids, goOn) : recordedPrefill(state, ids, goOn);
+    }
+
+    private Optional<float[]> recordedStep(KvState state, int[] ids, IntPredicate goOn) {
+        StepEvent event = new StepEvent();
+        event.begin();
+        event.position = state.position();
+        Optional<float[]> logits = feedWindows(state, ids, goOn);
+        event.rung = state.capacity();
+        event.commit();
+        return logits;
+    }
+
+    private Optional<float[]> recordedPrefill(KvState state, int[] ids, IntPredicate goOn) {
+        PrefillEvent event = new PrefillEvent();
+        event.begin();
+        event.position = state.position();
+        Optional<float[]> logits = feedWindows(state, ids, goOn);
+        event.tokens = state.position() - event.position;
+        event.rung = state.capacity();
+        event.commit();
+        return logits;
+    }
+
+    private Optional<float[]> feedWindows(KvState state, int[] ids, IntPredicate goOn) {
         int from = state.position();
         int end = from + ids.length;
         state.ensureCapacity(end);

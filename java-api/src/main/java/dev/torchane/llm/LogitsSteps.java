@@ -168,14 +168,32 @@ final class LogitsSteps {
         }
     }
 
-    private static double[] softmax(float[] logits) {
+    /**
+     * Checks what the steps have left to choose from.
+     *
+     * @param largest of the logits, NaN when one of them is
+     */
+    static void requireChoice(float largest) {
+        if (largest == EXCLUDED) {
+            throw new IllegalStateException("every token is excluded: a sampling step or a bias leaves none to choose");
+        }
+        if (!Float.isFinite(largest)) {
+            throw new IllegalStateException("a sampling step or a bias made a logit " + largest
+                    + ": logits must be finite, or minus infinity for a token that is excluded");
+        }
+    }
+
+    static float largest(float[] logits) {
         float max = EXCLUDED;
         for (float logit : logits) {
             max = Math.max(max, logit);
         }
-        if (max == EXCLUDED) {
-            throw new IllegalStateException("every token is excluded: a sampling step or a bias leaves none to choose");
-        }
+        return max;
+    }
+
+    private static double[] softmax(float[] logits) {
+        float max = largest(logits);
+        requireChoice(max);
         double[] probabilities = new double[logits.length];
         double sum = 0;
         for (int i = 0; i < logits.length; i++) {

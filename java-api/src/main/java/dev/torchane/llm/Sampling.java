@@ -12,8 +12,8 @@ import java.util.random.RandomGeneratorFactory;
 
 /**
  * How tokens are chosen: a chain of steps over the logits, then a draw. The steps run in this order, each only when it is set:
- * logit bias, repetition penalty, presence and frequency penalties, temperature, top-k, top-p, min-p, typical, XTC, the caller's
- * own steps. Temperature 0 takes the most likely token after the steps before it, exactly.
+ * a grammar, logit bias, repetition penalty, presence and frequency penalties, temperature, top-k, top-p, min-p, typical, XTC, the
+ * caller's own steps. Temperature 0 takes the most likely token after the steps before it, exactly.
  *
  * @param temperature divides the logits; 0 is greedy
  * @param topK keeps the k most likely tokens; 0 keeps all
@@ -218,7 +218,11 @@ public record Sampling(
             for (LogitsStep step : steps) {
                 step.apply(logits, history);
             }
-            return temperature == 0 ? Sampler.argmax(logits) : LogitsSteps.draw(logits, random);
+            if (temperature > 0) {
+                return LogitsSteps.draw(logits, random);
+            }
+            LogitsSteps.requireChoice(LogitsSteps.largest(logits));
+            return Sampler.argmax(logits);
         };
     }
 

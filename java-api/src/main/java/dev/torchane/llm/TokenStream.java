@@ -130,11 +130,15 @@ public final class TokenStream {
     }
 
     private int sample(float[] logits, TokenHistory history, long now) {
+        SamplingEvent event = new SamplingEvent();
+        event.begin();
         float[] untouched = rules.logprobs() < 0 ? logits : logits.clone();
         int id = rules.sampler().sample(logits, history);
         if (rules.logprobs() >= 0) {
             logprobs.add(TokenLogprobs.of(untouched, id, rules.logprobs()));
         }
+        event.token = id;
+        event.commit();
         samplingNanos += System.nanoTime() - now;
         return id;
     }

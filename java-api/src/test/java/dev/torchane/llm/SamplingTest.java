@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -152,10 +153,32 @@ class SamplingTest {
     }
 
     @Test
-    void excluding_every_token_is_an_error() {
+    void a_step_that_leaves_no_token_or_makes_no_number_is_an_error_and_never_token_0() {
+        for (Sampling sampling : List.of(Sampling.greedy(), Sampling.temperature(1))) {
+            for (float wrong : new float[] {Float.NEGATIVE_INFINITY, Float.NaN, Float.POSITIVE_INFINITY}) {
+                Sampler sampler = sampling.withStep((logits, history) -> java.util.Arrays.fill(logits, 0, 5, wrong))
+                        .newSampler();
+                assertThrows(IllegalStateException.class, () -> sampler.sample(LOGITS.clone(), history(0)));
+            }
+            Sampler one = sampling.withStep((logits, history) -> logits[3] = Float.NaN)
+                    .newSampler();
+            assertThrows(IllegalStateException.class, () -> one.sample(LOGITS.clone(), history(0)));
+        }
+    }
+
+    @Test
+    void the_first_steps_exclude_before_top_k_counts() {
         Sampler sampler = Sampling.temperature(1)
-                .withStep((logits, history) -> java.util.Arrays.fill(logits, Float.NEGATIVE_INFINITY))
-                .newSampler();
-        assertThrows(IllegalStateException.class, () -> sampler.sample(LOGITS.clone(), history(0)));
+                .withTopK(1)
+                .withSeed(1)
+                .newSampler(List.of((logits, history) -> logits[0] = Float.NEGATIVE_INFINITY));
+        assertEquals(1, sampler.sample(LOGITS.clone(), history(0)));
+    }
+
+    @Test
+    void temperature_top_k_top_p_and_min_p_work_on_what_the_one_before_left() {
+        // squared and normalised: 0.561, 0.316, 0.079, 0.035, 0.009; of the first three 0.587, 0.330, 0.083
+        assertDistribution(
+                Sampling.temperature(0.5).withTopK(3).withTopP(0.95).withMinP(0.2), 0.16 / 0.25, 0.09 / 0.25, 0, 0, 0);
     }
 }
