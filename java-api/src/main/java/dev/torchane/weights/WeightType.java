@@ -1,5 +1,7 @@
 package dev.torchane.weights;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * How a tensor's values are stored: an element type, or a GGUF block of several values with shared scales.
  *
@@ -59,11 +61,23 @@ public enum WeightType {
     }
 
     /**
+     * Writes stored values as native fp32.
+     *
+     * @param source little-endian values, whole blocks
+     * @param elements how many
+     * @param target at least {@code elements * 4} bytes
+     */
+    public void dequantize(MemorySegment source, long elements, MemorySegment target) {
+        bytes(elements);
+        Dequantizer.dequantize(this, source, elements, target);
+    }
+
+    /**
      * Bytes of {@code elements} values.
      *
      * @throws ArithmeticException when the number is not whole blocks or overflows
      */
-    long bytes(long elements) {
+    public long bytes(long elements) {
         if (elements % blockElements != 0) {
             throw new ArithmeticException(elements + " values are not whole blocks of " + blockElements);
         }

@@ -173,13 +173,14 @@ final class Attention {
             int first = chunk / heads * ROWS;
             int keyHead = head / (heads / keyHeads);
             int[] columns = call.table(table, 0);
-            float[] scratch = call.scratch(worker, call.kernels.attentionScratch(width, dim));
+            float[] scratch = call.scratch(worker, Kernels.attentionScratch(width, dim));
             Object keys = memory(key, call);
             Object values = memory(value, call);
+            Kernels kernels = call.kernels.attention(keys instanceof short[]);
             for (int row = first; row < Math.min(rows, first + ROWS); row++) {
                 int list = row * (width + 2);
                 int at = (head * rows + row) * dim;
-                call.kernels.attention(
+                kernels.attention(
                         query.array(call),
                         query.offset() + at,
                         scale,

@@ -10,12 +10,12 @@ final class Call {
     /** Arrays of the states in the function's order: {@code float[]} for fp32, {@code short[]} for fp16. */
     Object[] states = {};
 
-    final Kernels kernels;
+    final KernelSet kernels;
     private final float[][] scratch;
     private WorkerPool pool;
     private int[][] columns = {};
 
-    Call(Kernels kernels, int threads) {
+    Call(KernelSet kernels, int threads) {
         this.kernels = kernels;
         this.scratch = new float[threads][];
         java.util.Arrays.fill(scratch, NONE);

@@ -5,13 +5,22 @@ import dev.torchane.program.Literal;
 import dev.torchane.program.Operation;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
+import dev.torchane.weights.WeightType;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 
 /** Reads the {@code constexpr_*} operations of a program: weights that are stored in another form than they are used. */
 final class ConstantExpressions {
 
+    private static final String GGML = "ane.constexpr_ggml";
+
     private ConstantExpressions() {}
+
+    /** Whether an operation is one of these. */
+    static boolean known(String kind) {
+        return kind.startsWith("constexpr_") || kind.equals(GGML);
+    }
 
     /** The weight that a {@code constexpr_*} operation describes; its operands are constants, found by {@code literal}. */
     static WeightRef weight(Operation operation, Function<Value, Literal> literal) {
@@ -37,6 +46,12 @@ final class ConstantExpressions {
                         operand(operation, "indices", literal),
                         operand(operation, "lut", literal),
                         integer(operation, "vector_axis", literal));
+            case GGML ->
+                new WeightRef.Ggml(
+                        type,
+                        operand(operation, "data", literal),
+                        WeightType.valueOf(
+                                text(operand(operation, "kind", literal)).toUpperCase(Locale.ROOT)));
             default ->
                 throw new TorchAneException("the jvm engine does not know the operation '" + operation.kind()
                         + "' (result '" + operation.output().name() + "')");
@@ -51,6 +66,10 @@ final class ConstantExpressions {
 
     private static Optional<Literal> optional(Operation operation, String parameter, Function<Value, Literal> literal) {
         return operation.input(parameter).map(literal);
+    }
+
+    private static String text(Literal literal) {
+        return literal instanceof Literal.Text(String text) ? text : "";
     }
 
     private static int integer(Operation operation, String parameter, Function<Value, Literal> literal) {

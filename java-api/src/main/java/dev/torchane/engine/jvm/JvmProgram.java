@@ -32,7 +32,7 @@ final class JvmProgram implements LoadedProgram {
     private final Map<String, JvmFunction> functions = new HashMap<>();
     private volatile boolean halfStates;
     private final WeightStore store;
-    private final Kernels kernels;
+    private final KernelSet kernels;
     private final WorkerPool pool;
     private final EngineOptions options;
     private final ConcurrentLinkedDeque<Call> idle = new ConcurrentLinkedDeque<>();
@@ -89,9 +89,7 @@ final class JvmProgram implements LoadedProgram {
                             + " MB in all: start it with a larger -Xmx",
                     e);
         }
-        if (kernels instanceof WarmKernels warm) {
-            linear.forEach(ref -> warm.expect(store.panels(ref)));
-        }
+        linear.forEach(ref -> kernels.expect(store.panels(ref)));
         halfStates |= function.states().stream().anyMatch(state -> state.type().dtype() == DType.FP16);
     }
 
@@ -104,7 +102,7 @@ final class JvmProgram implements LoadedProgram {
                 weights.put(
                         value.name(),
                         new WeightRef.Plain(value.type(), operation.constant().orElseThrow()));
-            } else if (operation.kind().startsWith("constexpr_")) {
+            } else if (ConstantExpressions.known(operation.kind())) {
                 weights.put(
                         operation.output().name(),
                         ConstantExpressions.weight(
@@ -165,9 +163,7 @@ final class JvmProgram implements LoadedProgram {
         if (call.detach()) {
             pool.disown();
         }
-        if (kernels instanceof WarmKernels warm) {
-            warm.continueWith(halfStates);
-        }
+        kernels.firstRunEnded(halfStates);
         if (idle.size() < KEPT_CALLS) {
             idle.addFirst(call);
         }

@@ -11,7 +11,7 @@ final class KernelChoice {
     private KernelChoice() {}
 
     /** Vector API kernels where the options and this JVM allow them, their scalar twins elsewhere. */
-    static Kernels kernels(EngineOptions options) {
+    static KernelSet kernels(EngineOptions options) {
         if (options.vector() && !VECTOR) {
             System.getLogger(JvmEngine.class.getName())
                     .log(
@@ -19,6 +19,6 @@ final class KernelChoice {
                             "the jvm engine runs on plain Java kernels; it is several times faster with"
                                     + " --add-modules jdk.incubator.vector");
         }
-        return options.vector() && VECTOR ? WarmKernels.instance() : new ScalarKernels();
+        return options.vector() && VECTOR ? WarmKernels.instance() : KernelSet.of(new ScalarKernels());
     }
 }

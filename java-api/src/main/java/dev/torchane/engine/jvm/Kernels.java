@@ -8,7 +8,8 @@ interface Kernels {
 
     /**
      * {@code out[r][n] = scale[n] * sum over k of x[r][k] * w[n][k] + bias[n]} for the outputs of some panels. The sum runs in
-     * the order of k with one fused multiply-add each.
+     * the order of k with one fused multiply-add each; a weight that is stored in less is first made the fp32 number that it
+     * stands for, so its form does not show in the result.
      *
      * @param x rows of inputs from {@code xOffset}, each {@code w.inputs()} long
      * @param bias one number for each output from {@code biasOffset}, or null
@@ -32,8 +33,8 @@ interface Kernels {
             float[] scratch);
 
     /** Floats of scratch memory that {@link #linear} needs. */
-    default int linearScratch(Panels w) {
-        return 16 * Lanes.COUNT + 2 * Lanes.COUNT * w.inputs();
+    static int linearScratch(Panels w, int rows) {
+        return LinearScratch.size(w, rows);
     }
 
     /**
@@ -66,7 +67,7 @@ interface Kernels {
             float[] scratch);
 
     /** Floats of scratch memory that {@link #attention} needs. */
-    default int attentionScratch(int count, int dim) {
+    static int attentionScratch(int count, int dim) {
         return Lanes.roundUp(count) + 8 * Lanes.roundUp(dim) + 4 * Lanes.COUNT;
     }
 

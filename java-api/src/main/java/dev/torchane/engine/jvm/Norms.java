@@ -197,8 +197,9 @@ final class Norms {
         public void run(Call call, int chunk, int worker) {
             int chunks = chunks();
             float[] scratch = call.scratch(worker, Lanes.COUNT);
+            Kernels kernels = call.kernels.rmsNorm();
             for (int row = rows * chunk / chunks; row < rows * (chunk + 1) / chunks; row++) {
-                call.kernels.rmsNorm(
+                kernels.rmsNorm(
                         x.array(call),
                         x.offset() + row * size,
                         weight.array(call),
@@ -228,14 +229,16 @@ final class Norms {
         @Override
         public void run(Call call, int chunk, int worker) {
             int from = chunk * CHUNK;
-            call.kernels.swiglu(
-                    gate.array(call),
-                    gate.offset() + from,
-                    up.array(call),
-                    up.offset() + from,
-                    Math.min(CHUNK, out.size() - from),
-                    out.array(call),
-                    out.offset() + from);
+            call.kernels
+                    .gated()
+                    .swiglu(
+                            gate.array(call),
+                            gate.offset() + from,
+                            up.array(call),
+                            up.offset() + from,
+                            Math.min(CHUNK, out.size() - from),
+                            out.array(call),
+                            out.offset() + from);
         }
     }
 }

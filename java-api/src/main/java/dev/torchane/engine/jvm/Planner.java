@@ -33,7 +33,7 @@ final class Planner {
     private final Set<Operand.Buffer> buffers = new HashSet<>();
     private final List<Operand.Buffer> inOrder = new ArrayList<>();
     private final List<Step> steps = new ArrayList<>();
-    private final Call foldingCall = new Call(new ScalarKernels(), 1);
+    private final Call foldingCall = new Call(KernelSet.of(new ScalarKernels()), 1);
 
     private Planner(Function function, WeightStore store, Numerics numerics) {
         this.function = function;
@@ -87,7 +87,7 @@ final class Planner {
     }
 
     private static boolean isConstant(String kind) {
-        return kind.equals("const") || kind.startsWith("constexpr_");
+        return kind.equals("const") || ConstantExpressions.known(kind);
     }
 
     private Plan plan() {
@@ -137,7 +137,7 @@ final class Planner {
             weights.put(value.name(), new WeightRef.Plain(value.type(), literal));
             return;
         }
-        if (operation.kind().startsWith("constexpr_")) {
+        if (ConstantExpressions.known(operation.kind())) {
             weights.put(
                     operation.output().name(),
                     ConstantExpressions.weight(operation, value -> literals.get(value.name())));

@@ -68,19 +68,21 @@ final class Products {
             int groups = Math.ceilDiv(weight.count(), group());
             int from = (int) ((long) groups * chunk / chunks) * group();
             int to = Math.min(weight.count(), (int) ((long) groups * (chunk + 1) / chunks) * group());
-            call.kernels.linear(
-                    x.array(call),
-                    x.offset(),
-                    rows,
-                    weight,
-                    bias == null ? null : bias.array(call),
-                    bias == null ? 0 : bias.offset(),
-                    from,
-                    to,
-                    out.array(call),
-                    out.offset(),
-                    weight.outputs(),
-                    call.scratch(worker, call.kernels.linearScratch(weight)));
+            call.kernels
+                    .linear(weight, rows)
+                    .linear(
+                            x.array(call),
+                            x.offset(),
+                            rows,
+                            weight,
+                            bias == null ? null : bias.array(call),
+                            bias == null ? 0 : bias.offset(),
+                            from,
+                            to,
+                            out.array(call),
+                            out.offset(),
+                            weight.outputs(),
+                            call.scratch(worker, Kernels.linearScratch(weight, rows)));
         }
     }
 

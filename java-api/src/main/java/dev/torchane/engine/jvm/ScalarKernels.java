@@ -20,33 +20,45 @@ final class ScalarKernels implements Kernels {
             int outStride,
             float[] scratch) {
         int inputs = w.inputs();
+        int sums = LinearScratch.tiles(w);
         for (int panel = fromPanel; panel < toPanel; panel++) {
-            boolean expand = rows > 1 && !(w instanceof Panels.F32);
-            if (expand) {
-                expand(w, panel, scratch, 4 * L);
+            w.tables(panel, scratch, LinearScratch.TABLES);
+            java.util.Arrays.fill(scratch, sums, sums + rows * L, 0f);
+            for (int from = 0; from < inputs; from += LinearScratch.BLOCK) {
+                int to = Math.min(inputs, from + LinearScratch.BLOCK);
+                float[] wide = scratch;
+                int base = LinearScratch.wide(w);
+                if (w instanceof Panels.F32 f32) {
+                    wide = f32.data();
+                    base = (panel * inputs + from) * L;
+                } else {
+                    ScalarWidening.widen(w, panel, from, to, scratch, LinearScratch.TABLES, base);
+                }
+                for (int row = 0; row < rows; row++) {
+                    dot(x, xOffset + row * inputs + from, wide, base, to - from, scratch, sums + row * L);
+                }
             }
             int lanes = Math.min(L, w.outputs() - panel * L);
             for (int row = 0; row < rows; row++) {
-                int from = xOffset + row * inputs;
-                if (expand) {
-                    dot(x, from, scratch, 4 * L, inputs, scratch);
-                } else {
-                    switch (w) {
-                        case Panels.F32 f32 -> dot(x, from, f32.data(), panel * inputs * L, inputs, scratch);
-                        case Panels.F16 f16 -> dot(x, from, f16.data(), panel * inputs * L, inputs, scratch);
-                        case Panels.I8 i8 -> dot(x, from, i8.data(), panel * inputs * L, inputs, scratch);
-                    }
-                }
-                finish(scratch, w.scale(), bias, biasOffset, panel * L, lanes, out, outOffset + row * outStride);
+                int at = outOffset + row * outStride;
+                finish(scratch, sums + row * L, w.scale(), bias, biasOffset, panel * L, lanes, out, at);
             }
         }
     }
 
     /** Writes {@code sums * scale + bias} for some lanes. */
     static void finish(
-            float[] sums, float[] scale, float[] bias, int biasOffset, int output, int lanes, float[] out, int to) {
+            float[] sums,
+            int from,
+            float[] scale,
+            float[] bias,
+            int biasOffset,
+            int output,
+            int lanes,
+            float[] out,
+            int to) {
         for (int lane = 0; lane < lanes; lane++) {
-            float value = sums[lane];
+            float value = sums[from + lane];
             if (scale != null) {
                 value *= scale[output + lane];
             }
@@ -57,46 +69,30 @@ final class ScalarKernels implements Kernels {
         }
     }
 
-    /** Writes the weights of one panel, without their scale, as fp32. */
-    static void expand(Panels w, int panel, float[] to, int offset) {
-        int size = w.inputs() * L;
-        int from = panel * size;
-        switch (w) {
-            case Panels.F32 f32 -> System.arraycopy(f32.data(), from, to, offset, size);
-            case Panels.F16 f16 -> halves(f16.data(), from, to, offset, size);
-            case Panels.I8 i8 -> bytes(i8.data(), from, to, offset, size);
-        }
-    }
-
-    private static void bytes(byte[] data, int from, float[] to, int offset, int size) {
-        for (int i = 0; i < size; i++) {
-            to[offset + i] = data[from + i];
-        }
-    }
-
     static void halves(short[] data, int from, float[] to, int offset, int size) {
         for (int i = 0; i < size; i++) {
             to[offset + i] = Float.float16ToFloat(data[from + i]);
         }
     }
 
-    private static void dot(float[] x, int from, float[] w, int panel, int inputs, float[] sums) {
-        float s0 = 0;
-        float s1 = 0;
-        float s2 = 0;
-        float s3 = 0;
-        float s4 = 0;
-        float s5 = 0;
-        float s6 = 0;
-        float s7 = 0;
-        float s8 = 0;
-        float s9 = 0;
-        float s10 = 0;
-        float s11 = 0;
-        float s12 = 0;
-        float s13 = 0;
-        float s14 = 0;
-        float s15 = 0;
+    /** Adds the products of one row with some inputs of a panel to 16 sums. */
+    private static void dot(float[] x, int from, float[] w, int panel, int inputs, float[] sums, int to) {
+        float s0 = sums[to];
+        float s1 = sums[to + 1];
+        float s2 = sums[to + 2];
+        float s3 = sums[to + 3];
+        float s4 = sums[to + 4];
+        float s5 = sums[to + 5];
+        float s6 = sums[to + 6];
+        float s7 = sums[to + 7];
+        float s8 = sums[to + 8];
+        float s9 = sums[to + 9];
+        float s10 = sums[to + 10];
+        float s11 = sums[to + 11];
+        float s12 = sums[to + 12];
+        float s13 = sums[to + 13];
+        float s14 = sums[to + 14];
+        float s15 = sums[to + 15];
         for (int k = 0; k < inputs; k++) {
             float value = x[from + k];
             int at = panel + k * L;
@@ -117,132 +113,22 @@ final class ScalarKernels implements Kernels {
             s14 = Math.fma(value, w[at + 14], s14);
             s15 = Math.fma(value, w[at + 15], s15);
         }
-        sums[0] = s0;
-        sums[1] = s1;
-        sums[2] = s2;
-        sums[3] = s3;
-        sums[4] = s4;
-        sums[5] = s5;
-        sums[6] = s6;
-        sums[7] = s7;
-        sums[8] = s8;
-        sums[9] = s9;
-        sums[10] = s10;
-        sums[11] = s11;
-        sums[12] = s12;
-        sums[13] = s13;
-        sums[14] = s14;
-        sums[15] = s15;
-    }
-
-    private static void dot(float[] x, int from, short[] w, int panel, int inputs, float[] sums) {
-        float s0 = 0;
-        float s1 = 0;
-        float s2 = 0;
-        float s3 = 0;
-        float s4 = 0;
-        float s5 = 0;
-        float s6 = 0;
-        float s7 = 0;
-        float s8 = 0;
-        float s9 = 0;
-        float s10 = 0;
-        float s11 = 0;
-        float s12 = 0;
-        float s13 = 0;
-        float s14 = 0;
-        float s15 = 0;
-        for (int k = 0; k < inputs; k++) {
-            float value = x[from + k];
-            int at = panel + k * L;
-            s0 = Math.fma(value, Float.float16ToFloat(w[at]), s0);
-            s1 = Math.fma(value, Float.float16ToFloat(w[at + 1]), s1);
-            s2 = Math.fma(value, Float.float16ToFloat(w[at + 2]), s2);
-            s3 = Math.fma(value, Float.float16ToFloat(w[at + 3]), s3);
-            s4 = Math.fma(value, Float.float16ToFloat(w[at + 4]), s4);
-            s5 = Math.fma(value, Float.float16ToFloat(w[at + 5]), s5);
-            s6 = Math.fma(value, Float.float16ToFloat(w[at + 6]), s6);
-            s7 = Math.fma(value, Float.float16ToFloat(w[at + 7]), s7);
-            s8 = Math.fma(value, Float.float16ToFloat(w[at + 8]), s8);
-            s9 = Math.fma(value, Float.float16ToFloat(w[at + 9]), s9);
-            s10 = Math.fma(value, Float.float16ToFloat(w[at + 10]), s10);
-            s11 = Math.fma(value, Float.float16ToFloat(w[at + 11]), s11);
-            s12 = Math.fma(value, Float.float16ToFloat(w[at + 12]), s12);
-            s13 = Math.fma(value, Float.float16ToFloat(w[at + 13]), s13);
-            s14 = Math.fma(value, Float.float16ToFloat(w[at + 14]), s14);
-            s15 = Math.fma(value, Float.float16ToFloat(w[at + 15]), s15);
-        }
-        sums[0] = s0;
-        sums[1] = s1;
-        sums[2] = s2;
-        sums[3] = s3;
-        sums[4] = s4;
-        sums[5] = s5;
-        sums[6] = s6;
-        sums[7] = s7;
-        sums[8] = s8;
-        sums[9] = s9;
-        sums[10] = s10;
-        sums[11] = s11;
-        sums[12] = s12;
-        sums[13] = s13;
-        sums[14] = s14;
-        sums[15] = s15;
-    }
-
-    private static void dot(float[] x, int from, byte[] w, int panel, int inputs, float[] sums) {
-        float s0 = 0;
-        float s1 = 0;
-        float s2 = 0;
-        float s3 = 0;
-        float s4 = 0;
-        float s5 = 0;
-        float s6 = 0;
-        float s7 = 0;
-        float s8 = 0;
-        float s9 = 0;
-        float s10 = 0;
-        float s11 = 0;
-        float s12 = 0;
-        float s13 = 0;
-        float s14 = 0;
-        float s15 = 0;
-        for (int k = 0; k < inputs; k++) {
-            float value = x[from + k];
-            int at = panel + k * L;
-            s0 = Math.fma(value, (float) w[at], s0);
-            s1 = Math.fma(value, (float) w[at + 1], s1);
-            s2 = Math.fma(value, (float) w[at + 2], s2);
-            s3 = Math.fma(value, (float) w[at + 3], s3);
-            s4 = Math.fma(value, (float) w[at + 4], s4);
-            s5 = Math.fma(value, (float) w[at + 5], s5);
-            s6 = Math.fma(value, (float) w[at + 6], s6);
-            s7 = Math.fma(value, (float) w[at + 7], s7);
-            s8 = Math.fma(value, (float) w[at + 8], s8);
-            s9 = Math.fma(value, (float) w[at + 9], s9);
-            s10 = Math.fma(value, (float) w[at + 10], s10);
-            s11 = Math.fma(value, (float) w[at + 11], s11);
-            s12 = Math.fma(value, (float) w[at + 12], s12);
-            s13 = Math.fma(value, (float) w[at + 13], s13);
-            s14 = Math.fma(value, (float) w[at + 14], s14);
-            s15 = Math.fma(value, (float) w[at + 15], s15);
-        }
-        sums[0] = s0;
-        sums[1] = s1;
-        sums[2] = s2;
-        sums[3] = s3;
-        sums[4] = s4;
-        sums[5] = s5;
-        sums[6] = s6;
-        sums[7] = s7;
-        sums[8] = s8;
-        sums[9] = s9;
-        sums[10] = s10;
-        sums[11] = s11;
-        sums[12] = s12;
-        sums[13] = s13;
-        sums[14] = s14;
-        sums[15] = s15;
+        sums[to] = s0;
+        sums[to + 1] = s1;
+        sums[to + 2] = s2;
+        sums[to + 3] = s3;
+        sums[to + 4] = s4;
+        sums[to + 5] = s5;
+        sums[to + 6] = s6;
+        sums[to + 7] = s7;
+        sums[to + 8] = s8;
+        sums[to + 9] = s9;
+        sums[to + 10] = s10;
+        sums[to + 11] = s11;
+        sums[to + 12] = s12;
+        sums[to + 13] = s13;
+        sums[to + 14] = s14;
+        sums[to + 15] = s15;
     }
 
     @Override

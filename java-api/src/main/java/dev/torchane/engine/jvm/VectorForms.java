@@ -24,6 +24,8 @@ final class VectorForms {
     private static final VectorSpecies<Short> SHORTS =
             V == 16 ? ShortVector.SPECIES_256 : V == 8 ? ShortVector.SPECIES_128 : ShortVector.SPECIES_64;
 
+    private static final VectorMask<Integer> UPPER = INTS.indexInRange(-V / 2, V / 2);
+
     private VectorForms() {}
 
     private static VectorSpecies<Float> choose() {
@@ -34,6 +36,51 @@ final class VectorForms {
     /** {@code V} int8 numbers. May read up to 8 bytes. */
     static FloatVector bytes(byte[] data, int at) {
         return (FloatVector) ByteVector.fromArray(BYTES, data, at).castShape(FLOATS, 0);
+    }
+
+    /** {@code V} bytes as integers from 0 to 255. May read up to 8 bytes. */
+    static IntVector unsigned(byte[] data, int at) {
+        return (IntVector) ByteVector.fromArray(BYTES, data, at).convertShape(VectorOperators.ZERO_EXTEND_B2I, INTS, 0);
+    }
+
+    /** The low halves of bytes as numbers. */
+    static FloatVector low(IntVector bytes) {
+        return (FloatVector) bytes.and(15).castShape(FLOATS, 0);
+    }
+
+    /** The high halves of bytes as numbers. */
+    static FloatVector high(IntVector bytes) {
+        return (FloatVector) second(bytes).castShape(FLOATS, 0);
+    }
+
+    /** The high halves of bytes. */
+    static IntVector second(IntVector bytes) {
+        return bytes.lanewise(VectorOperators.LSHR, 4);
+    }
+
+    /** Vector {@code index} of the tables that {@link #select} needs; those that it does not need are some other. */
+    static IntVector entries(float[] tables, int at, int index) {
+        int last = V == 16 ? 1 : 16 / V - 1;
+        return FloatVector.fromArray(FLOATS, tables, at + Math.min(index, last) * V)
+                .reinterpretAsInts();
+    }
+
+    /**
+     * Entries of a table of 16 by the low 4 bits of an index. A vector of 16 has two tables, one for each half of its lanes, a
+     * narrower one has one table in several vectors.
+     */
+    static FloatVector select(IntVector index, IntVector t0, IntVector t1, IntVector t2, IntVector t3) {
+        if (V == 16) {
+            return index.selectFrom(t0).blend(index.selectFrom(t1), UPPER).reinterpretAsFloats();
+        }
+        VectorMask<Integer> eight = index.and(8).compare(VectorOperators.NE, 0);
+        if (V == 8) {
+            return index.selectFrom(t0).blend(index.selectFrom(t1), eight).reinterpretAsFloats();
+        }
+        VectorMask<Integer> four = index.and(4).compare(VectorOperators.NE, 0);
+        IntVector low = index.selectFrom(t0).blend(index.selectFrom(t1), four);
+        IntVector high = index.selectFrom(t2).blend(index.selectFrom(t3), four);
+        return low.blend(high, eight).reinterpretAsFloats();
     }
 
     /** {@code V} fp16 numbers. */

@@ -14,7 +14,6 @@ final class VectorKernels implements Kernels {
     static final int V = FS.length();
 
     private static final int L = Lanes.COUNT;
-    private static final int PARTS = L / V;
 
     private final ScalarKernels scalar = new ScalarKernels();
 
@@ -40,22 +39,17 @@ final class VectorKernels implements Kernels {
         }
     }
 
-    /** First element of a vector of outputs: vectors of all panels are counted through. */
-    static int place(int vector, int inputs) {
-        return vector / PARTS * inputs * L + vector % PARTS * V;
-    }
-
     /** Writes {@code sums * scale + bias} for one vector of outputs. */
     static void finish(
             FloatVector sums,
             int output,
             Panels w,
-            float[] scale,
             float[] bias,
             int biasOffset,
             float[] out,
             int at,
             float[] scratch) {
+        float[] scale = w.scale();
         if (output + V <= w.outputs()) {
             FloatVector value = sums;
             if (scale != null) {
@@ -67,7 +61,7 @@ final class VectorKernels implements Kernels {
             value.intoArray(out, at + output);
         } else if (output < w.outputs()) {
             sums.intoArray(scratch, 0);
-            ScalarKernels.finish(scratch, scale, bias, biasOffset, output, w.outputs() - output, out, at);
+            ScalarKernels.finish(scratch, 0, scale, bias, biasOffset, output, w.outputs() - output, out, at);
         }
     }
 

@@ -11,12 +11,18 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * times slower than plain Java, so a thread of low priority calls each on made-up data until it is fast, and calls go to the
  * scalar twin, which gives the same bits, until then.
  */
-final class WarmKernels implements Kernels {
+final class WarmKernels implements KernelSet {
 
     /** The kernels that are warmed one by one. */
     private enum Part {
         ROW_I8(8_000),
         TILES_I8(50_000),
+        ROW_BLOCKS(8_000),
+        TILES_BLOCKS(50_000),
+        ROW_NIBBLES(8_000),
+        TILES_NIBBLES(50_000),
+        ROW_PALETTE(8_000),
+        TILES_PALETTE(50_000),
         ROW_F16(8_000),
         TILES_F16(50_000),
         ROW_F32(8_000),
@@ -24,7 +30,7 @@ final class WarmKernels implements Kernels {
         ATTENTION_F32(15_000),
         ATTENTION_F16(15_000),
         RMS_NORM(2_000),
-        SWIGLU(10_000);
+        GATED(10_000);
 
         /** Nanoseconds below which one run of the made-up work was a compiled one. */
         private final long nanos;
@@ -32,17 +38,32 @@ final class WarmKernels implements Kernels {
         Part(long nanos) {
             this.nanos = nanos;
         }
+
+        private static Part row(Panels w) {
+            return switch (w) {
+                case Panels.I8 i8 -> ROW_I8;
+                case Panels.F16 f16 -> ROW_F16;
+                case Panels.F32 f32 -> ROW_F32;
+                case Panels.Palette palette -> ROW_PALETTE;
+                case Panels.Blocks blocks -> blocks.nibbles() ? ROW_NIBBLES : ROW_BLOCKS;
+            };
+        }
+
+        private static Part tiles(Panels w) {
+            return values()[row(w).ordinal() + 1];
+        }
     }
 
-    /** What the first token needs most; the rest waits until it is out. */
-    private static final List<Part> FIRST = List.of(Part.TILES_I8, Part.ROW_I8);
-
-    private static final List<Part> LATER = List.of(Part.ATTENTION_F32, Part.RMS_NORM, Part.SWIGLU);
+    /** What is not urgent waits until the first token is out. */
+    private static final List<Part> LATER = List.of(Part.ATTENTION_F32, Part.RMS_NORM, Part.GATED);
 
     /** The one instance: what is compiled is compiled for the whole process. */
     private static final class Holder {
         static final WarmKernels INSTANCE = new WarmKernels();
     }
+
+    /** Rows that use tiles of both heights. */
+    private static final int TILES = 11;
 
     private final ScalarKernels scalar = new ScalarKernels();
     private final VectorKernels vector = new VectorKernels();
@@ -56,32 +77,23 @@ final class WarmKernels implements Kernels {
                 .daemon(true)
                 .priority(Thread.MIN_PRIORITY)
                 .unstarted(this::work);
-        FIRST.forEach(this::ask);
         thread.start();
     }
 
-    /** The kernels; the first call begins to warm those that the first token needs. */
+    /** The kernels of this process. */
     static WarmKernels instance() {
         return Holder.INSTANCE;
     }
 
-    /** Also warms the kernels for some weights. */
-    void expect(Panels w) {
-        switch (w) {
-            case Panels.I8 i8 -> {}
-            case Panels.F16 f16 -> {
-                ask(Part.TILES_F16);
-                ask(Part.ROW_F16);
-            }
-            case Panels.F32 f32 -> {
-                ask(Part.TILES_F32);
-                ask(Part.ROW_F32);
-            }
-        }
+    @Override
+    public void expect(Panels w) {
+        ask(Part.tiles(w));
+        ask(Part.row(w));
     }
 
-    /** Warms what is not urgent: called when the first run is over and its plain Java kernels no longer need the cores. */
-    void continueWith(boolean halfStates) {
+    /** Warms what is not urgent: the plain Java kernels no longer need the cores. */
+    @Override
+    public void firstRunEnded(boolean halfStates) {
         LATER.forEach(this::ask);
         if (halfStates) {
             ask(Part.ATTENTION_F16);
@@ -118,15 +130,21 @@ final class WarmKernels implements Kernels {
     private static Runnable work(Part part, Kernels kernels) {
         return switch (part) {
             case ROW_I8 -> WarmUp.linear(kernels, WarmUp.i8(), 1);
-            case TILES_I8 -> WarmUp.linear(kernels, WarmUp.i8(), 7);
+            case TILES_I8 -> WarmUp.linear(kernels, WarmUp.i8(), TILES);
+            case ROW_BLOCKS -> WarmUp.linear(kernels, WarmUp.blocks(false), 1);
+            case TILES_BLOCKS -> WarmUp.linear(kernels, WarmUp.blocks(false), TILES);
+            case ROW_NIBBLES -> WarmUp.linear(kernels, WarmUp.blocks(true), 1);
+            case TILES_NIBBLES -> WarmUp.linear(kernels, WarmUp.blocks(true), TILES);
+            case ROW_PALETTE -> WarmUp.linear(kernels, WarmUp.palette(), 1);
+            case TILES_PALETTE -> WarmUp.linear(kernels, WarmUp.palette(), TILES);
             case ROW_F16 -> WarmUp.linear(kernels, WarmUp.f16(), 1);
-            case TILES_F16 -> WarmUp.linear(kernels, WarmUp.f16(), 7);
+            case TILES_F16 -> WarmUp.linear(kernels, WarmUp.f16(), TILES);
             case ROW_F32 -> WarmUp.linear(kernels, WarmUp.f32(), 1);
-            case TILES_F32 -> WarmUp.linear(kernels, WarmUp.f32(), 7);
+            case TILES_F32 -> WarmUp.linear(kernels, WarmUp.f32(), TILES);
             case ATTENTION_F32 -> WarmUp.attention(kernels, false);
             case ATTENTION_F16 -> WarmUp.attention(kernels, true);
             case RMS_NORM -> WarmUp.rmsNorm(kernels);
-            case SWIGLU -> WarmUp.swiglu(kernels);
+            case GATED -> WarmUp.swiglu(kernels);
         };
     }
 
@@ -135,82 +153,22 @@ final class WarmKernels implements Kernels {
     }
 
     @Override
-    public void linear(
-            float[] x,
-            int xOffset,
-            int rows,
-            Panels w,
-            float[] bias,
-            int biasOffset,
-            int fromPanel,
-            int toPanel,
-            float[] out,
-            int outOffset,
-            int outStride,
-            float[] scratch) {
-        Part part = switch (w) {
-            case Panels.I8 i8 -> rows == 1 ? Part.ROW_I8 : Part.TILES_I8;
-            case Panels.F16 f16 -> rows == 1 ? Part.ROW_F16 : Part.TILES_F16;
-            case Panels.F32 f32 -> rows == 1 ? Part.ROW_F32 : Part.TILES_F32;
-        };
-        choose(part)
-                .linear(x, xOffset, rows, w, bias, biasOffset, fromPanel, toPanel, out, outOffset, outStride, scratch);
+    public Kernels linear(Panels w, int rows) {
+        return choose(rows == 1 ? Part.row(w) : Part.tiles(w));
     }
 
     @Override
-    public void attention(
-            float[] q,
-            int qOffset,
-            float scale,
-            Object keys,
-            int keyOffset,
-            Object values,
-            int valueOffset,
-            float[] mask,
-            int maskOffset,
-            int[] columns,
-            int columnsOffset,
-            int count,
-            int dim,
-            float[] out,
-            int outOffset,
-            float[] scratch) {
-        choose(keys instanceof short[] ? Part.ATTENTION_F16 : Part.ATTENTION_F32)
-                .attention(
-                        q,
-                        qOffset,
-                        scale,
-                        keys,
-                        keyOffset,
-                        values,
-                        valueOffset,
-                        mask,
-                        maskOffset,
-                        columns,
-                        columnsOffset,
-                        count,
-                        dim,
-                        out,
-                        outOffset,
-                        scratch);
+    public Kernels attention(boolean half) {
+        return choose(half ? Part.ATTENTION_F16 : Part.ATTENTION_F32);
     }
 
     @Override
-    public void rmsNorm(
-            float[] x,
-            int xOffset,
-            float[] weight,
-            int weightOffset,
-            float epsilon,
-            int size,
-            float[] out,
-            int outOffset,
-            float[] scratch) {
-        choose(Part.RMS_NORM).rmsNorm(x, xOffset, weight, weightOffset, epsilon, size, out, outOffset, scratch);
+    public Kernels rmsNorm() {
+        return choose(Part.RMS_NORM);
     }
 
     @Override
-    public void swiglu(float[] gate, int gateOffset, float[] up, int upOffset, int size, float[] out, int outOffset) {
-        choose(Part.SWIGLU).swiglu(gate, gateOffset, up, upOffset, size, out, outOffset);
+    public Kernels gated() {
+        return choose(Part.GATED);
     }
 }

@@ -42,11 +42,22 @@ final class WarmUp {
         return new Panels.F32(OUTPUTS, INPUTS, new float[Panels.length(OUTPUTS, INPUTS)]);
     }
 
+    static Panels blocks(boolean nibbles) {
+        short[] factors = new short[OUTPUTS * INPUTS / 32];
+        BlockFactors each = new BlockFactors.Halves(32, INPUTS / 32, 0, factors, factors);
+        return new Panels.Blocks(OUTPUTS, INPUTS, nibbles, new byte[Panels.length(OUTPUTS, INPUTS)], each);
+    }
+
+    static Panels palette() {
+        float[] entries = new float[OUTPUTS / Panels.Palette.SPAN * Panels.Palette.ENTRIES];
+        return new Panels.Palette(OUTPUTS, INPUTS, new byte[Panels.packedLength(OUTPUTS, INPUTS)], entries);
+    }
+
     static Runnable linear(Kernels kernels, Panels w, int rows) {
         float[] x = new float[rows * INPUTS];
         float[] out = new float[rows * OUTPUTS];
         float[] bias = new float[OUTPUTS];
-        float[] scratch = new float[kernels.linearScratch(w)];
+        float[] scratch = new float[Kernels.linearScratch(w, rows)];
         return () -> {
             kernels.linear(x, 0, rows, w, null, 0, 0, w.count() / 2, out, 0, OUTPUTS, scratch);
             kernels.linear(x, 0, rows, w, bias, 0, w.count() / 2, w.count(), out, 0, OUTPUTS, scratch);
@@ -59,7 +70,7 @@ final class WarmUp {
         Object keys = half ? new short[width * dim] : new float[width * dim];
         float[] q = new float[dim];
         float[] out = new float[dim];
-        float[] scratch = new float[kernels.attentionScratch(width, dim)];
+        float[] scratch = new float[Kernels.attentionScratch(width, dim)];
         int[] columns = java.util.stream.IntStream.range(0, width).toArray();
         return () -> kernels.attention(q, 0, 1f, keys, 0, keys, 0, null, 0, columns, 0, width, dim, out, 0, scratch);
     }

@@ -3,6 +3,7 @@ package dev.torchane.engine.jvm;
 import dev.torchane.program.DType;
 import dev.torchane.program.Literal;
 import dev.torchane.program.TensorType;
+import dev.torchane.weights.WeightType;
 import java.util.Optional;
 
 /**
@@ -21,6 +22,7 @@ sealed interface WeightRef {
             case Blockwise blockwise -> blockwise.data().type().bytes();
             case Affine affine -> affine.data().type().bytes();
             case Palette palette -> palette.indices().type().bytes();
+            case Ggml ggml -> ggml.data().type().bytes();
         };
     }
 
@@ -50,4 +52,7 @@ sealed interface WeightRef {
      * axis of the indices, then entries, then the vector's size.
      */
     record Palette(TensorType type, Literal indices, Literal table, int vectorAxis) implements WeightRef {}
+
+    /** {@code ane.constexpr_ggml}: blocks as a GGUF file stores them. */
+    record Ggml(TensorType type, Literal data, WeightType kind) implements WeightRef {}
 }

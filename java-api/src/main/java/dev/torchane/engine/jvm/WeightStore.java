@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Decoded constants of a program, each once: fp32 arrays for general use, panels for linear layers. */
@@ -66,11 +67,11 @@ final class WeightStore {
     private Panels pack(WeightRef ref) {
         int outputs = ref.type().axis(0);
         int inputs = Math.toIntExact(ref.type().elements() / Math.max(1, outputs));
-        if (!declared
-                && ref instanceof WeightRef.Blockwise blockwise
-                && blockwise.perChannel()
-                && blockwise.data() instanceof Literal.Blob blob) {
-            return packBytes(source.bytes(blob), outputs, inputs, numbers(blockwise.scale()));
+        if (!declared) {
+            Optional<Panels> compressed = compressed(ref, outputs, inputs);
+            if (compressed.isPresent()) {
+                return compressed.get();
+            }
         }
         if (ref instanceof WeightRef.Plain(TensorType type, Literal.Blob blob)) {
             if (blob.type().dtype() == DType.FP16) {
@@ -81,6 +82,27 @@ final class WeightStore {
             }
         }
         return panels(decode(ref), 0, outputs, inputs);
+    }
+
+    /** Panels in the stored width, where there is a kernel for it. */
+    private Optional<Panels> compressed(WeightRef ref, int outputs, int inputs) {
+        return switch (ref) {
+            case WeightRef.Blockwise blockwise
+            when blockwise.perChannel() && blockwise.data() instanceof Literal.Blob blob ->
+                Optional.of(packBytes(source.bytes(blob), outputs, inputs, numbers(blockwise.scale())));
+            case WeightRef.Blockwise blockwise
+            when blockwise.offset().isEmpty() && blockwise.data() instanceof Literal.Blob blob ->
+                BlockPanels.blocks(
+                        blob.type(), source.bytes(blob), blockwise.scale().type(), numbers(blockwise.scale()));
+            case WeightRef.Palette palette
+            when palette.indices() instanceof Literal.Blob blob ->
+                BlockPanels.palette(
+                        blob.type(), source.bytes(blob), palette.table().type(), numbers(palette.table()));
+            case WeightRef.Ggml ggml
+            when ggml.data() instanceof Literal.Blob blob ->
+                Optional.of(GgmlPanels.pack(ggml.kind(), source.bytes(blob), outputs, inputs));
+            default -> Optional.empty();
+        };
     }
 
     private static Panels packBytes(MemorySegment from, int outputs, int inputs, float[] scale) {
@@ -148,7 +170,17 @@ final class WeightStore {
             case WeightRef.Blockwise blockwise -> blockwise(blockwise);
             case WeightRef.Affine affine -> affine(affine);
             case WeightRef.Palette palette -> palette(palette);
+            case WeightRef.Ggml ggml -> ggml(ggml);
         };
+    }
+
+    private float[] ggml(WeightRef.Ggml ref) {
+        float[] values = new float[Math.toIntExact(ref.type().elements())];
+        if (!(ref.data() instanceof Literal.Blob blob)) {
+            throw new TorchAneException("blocks of " + ref.kind().label() + " are not in a weight file");
+        }
+        ref.kind().dequantize(source.bytes(blob), values.length, MemorySegment.ofArray(values));
+        return values;
     }
 
     private float[] blockwise(WeightRef.Blockwise ref) {

@@ -7,6 +7,7 @@ import dev.torchane.engine.State;
 import dev.torchane.program.DType;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Random;
 
 /** Runs every kernel on fixed data and answers the bits of all results. */
@@ -52,36 +53,60 @@ public final class KernelProbe {
 
     private void linear() {
         for (int outputs : new int[] {5, 70}) {
-            int inputs = 19;
-            float[] bias = numbers(outputs + 3);
-            for (Panels panels : panels(outputs, inputs)) {
-                for (int rows : new int[] {1, 3, 7}) {
-                    float[] x = numbers(rows * inputs + 2);
-                    float[] out = new float[rows * (outputs + 1) + 4];
-                    float[] scratch = new float[kernels.linearScratch(panels)];
-                    int middle = panels.count() / 2;
-                    kernels.linear(x, 2, rows, panels, bias, 3, 0, middle, out, 4, outputs + 1, scratch);
-                    kernels.linear(x, 2, rows, panels, null, 0, middle, panels.count(), out, 4, outputs + 1, scratch);
-                    record(out);
-                }
-            }
+            // More inputs than are widened at a time, and a number that nothing divides.
+            plain(outputs, 211).forEach(this::linear);
+            compressed(outputs, 224).forEach(this::linear);
         }
     }
 
-    private Panels[] panels(int outputs, int inputs) {
-        int size = Panels.length(outputs, inputs);
+    private void linear(Panels panels) {
+        int outputs = panels.outputs();
+        float[] bias = numbers(outputs + 3);
+        for (int rows : new int[] {1, 3, 13}) {
+            float[] x = numbers(rows * panels.inputs() + 2);
+            float[] out = new float[rows * (outputs + 1) + 4];
+            float[] scratch = new float[Kernels.linearScratch(panels, rows)];
+            int middle = panels.count() / 2;
+            kernels.linear(x, 2, rows, panels, bias, 3, 0, middle, out, 4, outputs + 1, scratch);
+            kernels.linear(x, 2, rows, panels, null, 0, middle, panels.count(), out, 4, outputs + 1, scratch);
+            record(out);
+        }
+    }
+
+    private byte[] bytes(int size) {
         byte[] bytes = new byte[size];
         random.nextBytes(bytes);
-        short[] halves = new short[size];
+        return bytes;
+    }
+
+    private List<Panels> plain(int outputs, int inputs) {
+        int size = Panels.length(outputs, inputs);
         float[] floats = numbers(size);
+        short[] halves = new short[size];
         for (int i = 0; i < size; i++) {
             halves[i] = Float.floatToFloat16(floats[i] * (i % 5 == 0 ? 1e-6f : 1));
         }
-        return new Panels[] {
-            new Panels.I8(outputs, inputs, bytes, numbers(outputs)),
-            new Panels.F16(outputs, inputs, halves),
-            new Panels.F32(outputs, inputs, floats)
-        };
+        return List.of(
+                new Panels.I8(outputs, inputs, bytes(size), numbers(outputs)),
+                new Panels.F16(outputs, inputs, halves),
+                new Panels.F32(outputs, inputs, floats));
+    }
+
+    private List<Panels> compressed(int outputs, int inputs) {
+        int size = Panels.length(outputs, inputs);
+        int panels = Math.ceilDiv(outputs, Lanes.COUNT);
+        int blocks = panels * inputs / 32 * Lanes.COUNT;
+        short[] d = halves(numbers(blocks));
+        BlockFactors minima = new BlockFactors.Halves(32, inputs / 32, 0, d, halves(numbers(blocks)));
+        BlockFactors zero = new BlockFactors.Floats(32, inputs / 32, 8, numbers(blocks));
+        BlockFactors nested =
+                new BlockFactors.Nested(16, inputs / 16, 4, 2, d, bytes(2 * blocks), new short[0], new byte[0]);
+        float[] entries = numbers(panels * 2 * Panels.Palette.ENTRIES);
+        return List.of(
+                new Panels.Blocks(outputs, inputs, false, bytes(size), minima),
+                new Panels.Blocks(outputs, inputs, true, bytes(size), zero),
+                new Panels.Blocks(outputs, inputs, true, bytes(size), nested),
+                new Panels.Palette(outputs, inputs, bytes(size), entries));
     }
 
     private void attention() {
@@ -97,7 +122,7 @@ public final class KernelProbe {
                         random.ints(0, width).distinct().limit(count).sorted().toArray();
                 float[] q = numbers(dim);
                 float[] out = new float[dim];
-                float[] scratch = new float[kernels.attentionScratch(width, dim)];
+                float[] scratch = new float[Kernels.attentionScratch(width, dim)];
                 kernels.attention(q, 0, 0.3f, keys, 0, values, 0, mask, 0, columns, 0, count, dim, out, 0, scratch);
                 record(out);
                 kernels.attention(

@@ -5,10 +5,12 @@ import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.Literal;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
+import dev.torchane.weights.WeightType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 
 /** A weight file in memory: blobs of any type, by index. */
 final class TestWeights implements WeightSource {
@@ -37,6 +39,33 @@ final class TestWeights implements WeightSource {
         }
         blobs.add(data);
         return new Literal.Blob(type, "@model_path/weights/weight.bin", blobs.size() - 1);
+    }
+
+    /** Stores bytes as they are. */
+    Literal.Blob add(TensorType type, byte[] bytes) {
+        blobs.add(MemorySegment.ofArray(bytes));
+        return new Literal.Blob(type, "@model_path/weights/weight.bin", blobs.size() - 1);
+    }
+
+    /** Blocks of a GGUF: random bytes, but scales that are ordinary numbers. */
+    static byte[] blocks(WeightType kind, int elements, Random random) {
+        byte[] data = new byte[(int) kind.bytes(elements)];
+        random.nextBytes(data);
+        int[] halves = switch (kind) {
+            case Q4_1, Q5_1, Q4_K, Q5_K -> new int[] {0, 2};
+            case Q2_K -> new int[] {80, 82};
+            case Q3_K -> new int[] {108};
+            case Q6_K -> new int[] {208};
+            default -> new int[] {0};
+        };
+        for (int block = 0; block < data.length; block += kind.blockBytes()) {
+            for (int half : halves) {
+                short bits = Float.floatToFloat16((float) random.nextGaussian() / 100);
+                data[block + half] = (byte) bits;
+                data[block + half + 1] = (byte) (bits >> 8);
+            }
+        }
+        return data;
     }
 
     /** A matrix [n, k] quantised to int8 with one scale for each row; {@code matrix} becomes what the program computes with. */

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class WorkerPoolTest {
 
     private static Call call(WorkerPool pool) {
-        Call call = new Call(new ScalarKernels(), pool.threads());
+        Call call = new Call(KernelSet.of(new ScalarKernels()), pool.threads());
         call.attach(pool);
         return call;
     }
