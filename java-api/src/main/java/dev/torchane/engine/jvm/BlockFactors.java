@@ -6,24 +6,27 @@ package dev.torchane.engine.jvm;
  */
 sealed interface BlockFactors {
 
-    /** Inputs in a block; a multiple of 16. */
+    /** Inputs in a block: 16 or more, a power of two, or all inputs, which are even then. */
     int block();
+
+    /** {@code input >> shift()} is the block of an input. */
+    default int shift() {
+        return count() == 1 ? 31 : Integer.numberOfTrailingZeros(block());
+    }
 
     /** Blocks along the inputs. */
     int count();
 
-    /** Writes the factors and shifts of one panel as fp32, {@code [block][factor or shift][16]}. */
+    /** Writes the factors of one panel as fp32, {@code [block][16]}, and then its shifts. */
     void expand(int panel, float[] to, int at);
 
     /** Factors in fp32. */
     record Floats(int block, int count, float zero, float[] factors) implements BlockFactors {
         @Override
         public void expand(int panel, float[] to, int at) {
-            int from = panel * count * Lanes.COUNT;
-            for (int i = 0; i < count; i++) {
-                System.arraycopy(factors, from + i * Lanes.COUNT, to, at + 2 * i * Lanes.COUNT, Lanes.COUNT);
-            }
-            shifts(zero, count, to, at);
+            int size = count * Lanes.COUNT;
+            System.arraycopy(factors, panel * size, to, at, size);
+            shifts(zero, size, to, at);
         }
     }
 
@@ -31,22 +34,12 @@ sealed interface BlockFactors {
     record Halves(int block, int count, float zero, short[] factors, short[] minima) implements BlockFactors {
         @Override
         public void expand(int panel, float[] to, int at) {
-            int from = panel * count * Lanes.COUNT;
-            halves(factors, from, count, to, at);
+            int size = count * Lanes.COUNT;
+            ScalarKernels.halves(factors, panel * size, to, at, size);
             if (minima.length > 0) {
-                halves(minima, from, count, to, at + Lanes.COUNT);
+                ScalarKernels.halves(minima, panel * size, to, at + size, size);
             } else {
-                shifts(zero, count, to, at);
-            }
-        }
-
-        private static void halves(short[] data, int from, int count, float[] to, int at) {
-            for (int i = 0; i < count; i++) {
-                int row = from + i * Lanes.COUNT;
-                int target = at + 2 * i * Lanes.COUNT;
-                for (int lane = 0; lane < Lanes.COUNT; lane++) {
-                    to[target + lane] = Float.float16ToFloat(data[row + lane]);
-                }
+                shifts(zero, size, to, at);
             }
         }
     }
@@ -61,33 +54,44 @@ sealed interface BlockFactors {
             implements BlockFactors {
         @Override
         public void expand(int panel, float[] to, int at) {
-            products(panel, ds, scales, 1, to, at);
+            int size = count * Lanes.COUNT;
+            products(panel, ds, scales, to, at);
             if (dmins.length > 0) {
-                products(panel, dmins, minima, -1, to, at + Lanes.COUNT);
+                products(panel, dmins, minima, to, at + size);
+                negate(to, at + size, size);
             } else {
-                shifts(zero, count, to, at);
+                shifts(zero, size, to, at);
             }
         }
 
-        private void products(int panel, short[] halves, byte[] bytes, int sign, float[] to, int at) {
+        private void products(int panel, short[] halves, byte[] bytes, float[] to, int at) {
+            int size = count * Lanes.COUNT;
             int supers = count / ratio;
-            for (int i = 0; i < count; i++) {
-                int outer = (panel * supers + i / ratio) * Lanes.COUNT;
-                int inner = (panel * count + i) * Lanes.COUNT;
-                int target = at + 2 * i * Lanes.COUNT;
+            for (int i = 0; i < size; i++) {
+                to[at + i] = bytes[panel * size + i];
+            }
+            for (int i = 0; i < supers; i++) {
+                int outer = (panel * supers + i) * Lanes.COUNT;
                 for (int lane = 0; lane < Lanes.COUNT; lane++) {
-                    to[target + lane] = Float.float16ToFloat(halves[outer + lane]) * (sign * bytes[inner + lane]);
+                    float factor = Float.float16ToFloat(halves[outer + lane]);
+                    int from = at + i * ratio * Lanes.COUNT + lane;
+                    for (int j = 0; j < ratio; j++) {
+                        to[from + j * Lanes.COUNT] *= factor;
+                    }
                 }
+            }
+        }
+
+        private static void negate(float[] values, int at, int size) {
+            for (int i = 0; i < size; i++) {
+                values[at + i] = -values[at + i];
             }
         }
     }
 
-    private static void shifts(float zero, int count, float[] to, int at) {
-        for (int i = 0; i < count; i++) {
-            int row = at + 2 * i * Lanes.COUNT;
-            for (int lane = 0; lane < Lanes.COUNT; lane++) {
-                to[row + Lanes.COUNT + lane] = -zero * to[row + lane];
-            }
+    private static void shifts(float zero, int size, float[] to, int at) {
+        for (int i = 0; i < size; i++) {
+            to[at + size + i] = -zero * to[at + i];
         }
     }
 }

@@ -28,7 +28,7 @@ final class BlockPanels {
             return Optional.empty();
         }
         int block = inputs / count;
-        if (block % L != 0) {
+        if (block < L || block % 2 != 0 || count > 1 && Integer.bitCount(block) != 1) {
             return Optional.empty();
         }
         // int4 is kept as 0 to 15 with 8 for zero.

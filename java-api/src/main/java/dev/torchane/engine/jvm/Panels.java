@@ -55,7 +55,7 @@ sealed interface Panels {
             return factors.count() * 2 * Lanes.COUNT;
         }
 
-        /** {@code [block][factor or shift][16]}. */
+        /** Factors {@code [block][16]}, then shifts. */
         @Override
         public void tables(int panel, float[] to, int at) {
             factors.expand(panel, to, at);

@@ -27,29 +27,30 @@ final class ScalarWidening {
             case Panels.Palette palette -> palette(palette.indices(), first, size, target, tables, at);
             case Panels.Blocks blocks -> {
                 int block = blocks.factors().block();
+                int shifts = blocks.factors().count() * L;
                 for (int k = from; k < to; k++) {
                     int i = (k - from) * L;
-                    int table = tables + k / block * 2 * L;
+                    int table = tables + k / block * L;
                     if (blocks.nibbles()) {
-                        nibbles(blocks.quants(), first + i, target, table, at + i);
+                        nibbles(blocks.quants(), first + i, target, table, shifts, at + i);
                     } else {
-                        bytes(blocks.quants(), first + i, target, table, at + i);
+                        bytes(blocks.quants(), first + i, target, table, shifts, at + i);
                     }
                 }
             }
         }
     }
 
-    private static void bytes(byte[] data, int from, float[] target, int table, int at) {
+    private static void bytes(byte[] data, int from, float[] target, int table, int shifts, int at) {
         for (int lane = 0; lane < L; lane++) {
-            target[at + lane] = Math.fma(data[from + lane], target[table + lane], target[table + L + lane]);
+            target[at + lane] = Math.fma(data[from + lane], target[table + lane], target[table + shifts + lane]);
         }
     }
 
-    private static void nibbles(byte[] data, int from, float[] target, int table, int at) {
+    private static void nibbles(byte[] data, int from, float[] target, int table, int shifts, int at) {
         for (int lane = 0; lane < L; lane++) {
             int quant = nibble(data, from + lane);
-            target[at + lane] = Math.fma(quant, target[table + lane], target[table + L + lane]);
+            target[at + lane] = Math.fma(quant, target[table + lane], target[table + shifts + lane]);
         }
     }
 

@@ -24,15 +24,16 @@ final class VectorWidening {
             case Panels.Palette palette -> palette(palette.indices(), first / 2, to - from, target, tables, at);
             case Panels.Blocks blocks -> {
                 int block = blocks.factors().block();
+                int shifts = blocks.factors().count() * L;
                 for (int k = from; k < to; ) {
                     int end = Math.min(to, (k / block + 1) * block);
-                    int table = tables + k / block * 2 * L;
+                    int table = tables + k / block * L;
                     int place = at + (k - from) * L;
                     int quants = (panel * w.inputs() + k) * L;
                     if (blocks.nibbles()) {
-                        nibbles(blocks.quants(), quants / 2, end - k, target, table, place);
+                        nibbles(blocks.quants(), quants / 2, end - k, target, table, table + shifts, place);
                     } else {
-                        bytes(blocks.quants(), quants, end - k, target, table, place);
+                        bytes(blocks.quants(), quants, end - k, target, table, table + shifts, place);
                     }
                     k = end;
                 }
@@ -52,20 +53,20 @@ final class VectorWidening {
         }
     }
 
-    private static void bytes(byte[] data, int from, int inputs, float[] to, int table, int at) {
+    private static void bytes(byte[] data, int from, int inputs, float[] to, int factors, int shifts, int at) {
         for (int part = 0; part < L; part += V) {
-            FloatVector factor = FloatVector.fromArray(FS, to, table + part);
-            FloatVector shift = FloatVector.fromArray(FS, to, table + L + part);
+            FloatVector factor = FloatVector.fromArray(FS, to, factors + part);
+            FloatVector shift = FloatVector.fromArray(FS, to, shifts + part);
             for (int i = part; i < inputs * L; i += L) {
                 VectorForms.bytes(data, from + i).fma(factor, shift).intoArray(to, at + i);
             }
         }
     }
 
-    private static void nibbles(byte[] data, int from, int inputs, float[] to, int table, int at) {
+    private static void nibbles(byte[] data, int from, int inputs, float[] to, int factors, int shifts, int at) {
         for (int part = 0; part < L; part += V) {
-            FloatVector factor = FloatVector.fromArray(FS, to, table + part);
-            FloatVector shift = FloatVector.fromArray(FS, to, table + L + part);
+            FloatVector factor = FloatVector.fromArray(FS, to, factors + part);
+            FloatVector shift = FloatVector.fromArray(FS, to, shifts + part);
             for (int i = part; i < inputs * L; i += 2 * L) {
                 IntVector pair = VectorForms.unsigned(data, from + (i - part) / 2 + part);
                 VectorForms.low(pair).fma(factor, shift).intoArray(to, at + i);
