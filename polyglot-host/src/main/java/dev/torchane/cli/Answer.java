@@ -3,6 +3,7 @@ package dev.torchane.cli;
 import dev.torchane.CausalLM;
 import dev.torchane.GenerateOptions;
 import dev.torchane.Generation;
+import dev.torchane.GenerationException;
 import java.lang.management.ManagementFactory;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
@@ -27,22 +28,28 @@ final class Answer {
 
     private Answer() {}
 
-    static Generation print(CausalLM lm, String prompt, boolean raw, int maxTokens, Clock clock) {
+    static Generation print(CausalLM lm, String prompt, GenerateOptions options, Clock clock) {
         double loaded = clock.sinceBegan();
         AtomicLong firstToken = new AtomicLong();
         double[] firstSinceStart = new double[1];
-        Generation generation = lm.generate(
-                prompt,
-                GenerateOptions.defaults()
-                        .withRaw(raw)
-                        .withMaxNewTokens(maxTokens)
-                        .withOnText(text -> {
-                            if (firstToken.compareAndSet(0, System.nanoTime())) {
-                                firstSinceStart[0] = clock.sinceProcessStart();
-                            }
-                            System.out.print(text);
-                            System.out.flush();
-                        }));
+        try (StopOnCtrlC ctrlC = new StopOnCtrlC()) {
+            Generation generation = lm.generate(
+                    prompt, options.withCancellation(ctrlC.cancellation()).withOnText(text -> {
+                        if (firstToken.compareAndSet(0, System.nanoTime())) {
+                            firstSinceStart[0] = clock.sinceProcessStart();
+                        }
+                        System.out.print(text);
+                        System.out.flush();
+                    }));
+            figures(generation, loaded, firstSinceStart[0]);
+            return generation;
+        } catch (GenerationException failure) {
+            System.out.println();
+            throw failure;
+        }
+    }
+
+    private static void figures(Generation generation, double loaded, double firstSinceStart) {
         System.out.println();
         System.err.println(String.format(
                 Locale.ROOT,
@@ -52,9 +59,8 @@ final class Answer {
                 generation.stats().newTokens(),
                 generation.reason(),
                 loaded,
-                firstSinceStart[0],
+                firstSinceStart,
                 generation.stats().prefillPerSecond(),
                 generation.stats().decodePerSecond()));
-        return generation;
     }
 }

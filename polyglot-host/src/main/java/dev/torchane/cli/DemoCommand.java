@@ -2,6 +2,7 @@ package dev.torchane.cli;
 
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
+import dev.torchane.GenerateOptions;
 import java.nio.file.Path;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,7 +38,7 @@ final class DemoCommand implements Runnable {
             try (CausalLM lm = CausalLM.fromPretrained(model, resolved)) {
                 progress.finish();
                 System.out.println("> " + prompt);
-                Answer.print(lm, prompt, false, maxTokens, clock);
+                Answer.print(lm, prompt, GenerateOptions.defaults().withMaxNewTokens(maxTokens), clock);
                 System.err.println("weights: " + lm.manifest().options().get("weights") + ", target "
                         + lm.manifest().target() + "; bundle " + lm.bundle());
                 System.err.println(BuildReport.line(lm.manifest()));

@@ -2,9 +2,9 @@ package dev.torchane.cli;
 
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
+import dev.torchane.GenerateOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code run MODEL|BUNDLE PROMPT}. */
@@ -20,11 +20,8 @@ final class RunCommand implements Runnable {
     @Parameters(index = "1", paramLabel = "PROMPT", description = "What to ask.")
     private String prompt = "";
 
-    @Option(names = "--max-tokens", description = "Limit on new tokens; default ${DEFAULT-VALUE}.")
-    private int maxTokens = 256;
-
-    @Option(names = "--raw", description = "Complete the prompt as it stands, without the model's chat template.")
-    private boolean raw;
+    @Mixin
+    private GenerateFlags generate = new GenerateFlags();
 
     @Mixin
     private ModelOptions options = new ModelOptions();
@@ -34,12 +31,13 @@ final class RunCommand implements Runnable {
 
     @Override
     public void run() {
+        GenerateOptions wanted = generate.options();
         Answer.Clock clock = new Answer.Clock();
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
             CausalLMOptions resolved = engine.applyTo(options.builder(progress)).build();
             try (CausalLM lm = CausalLM.fromPretrained(model, resolved)) {
                 progress.finish();
-                Answer.print(lm, prompt, raw, maxTokens, clock);
+                Answer.print(lm, prompt, wanted, clock);
                 AotCache.makeIfAsked(lm.bundle());
             }
         }
