@@ -56,7 +56,8 @@ final class TinyBundles {
         try (Bundle bundle = Bundle.open(directory);
                 LoadedProgram program = Engine.named("jvm")
                         .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
-            LanguageModel model = new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
+            LanguageModel model =
+                    new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
             try (KvState state = model.newState()) {
                 return chunks.stream()
                         .map(ids -> model.feed(state, ids, _ -> {}))
@@ -73,7 +74,8 @@ final class TinyBundles {
         try (Bundle bundle = Bundle.open(directory);
                 LoadedProgram program = Engine.named("jvm")
                         .load(bundle, EngineOptions.defaults().withNumerics(numerics))) {
-            LanguageModel model = new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
+            LanguageModel model =
+                    new LanguageModel(program, ModelShape.of(bundle.manifest()), bundle.embedding()::lookup);
             return prompts.stream().map(prompt -> greedy(model, prompt, count)).toList();
         }
     }
