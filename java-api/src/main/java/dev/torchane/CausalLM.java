@@ -62,7 +62,8 @@ public final class CausalLM implements AutoCloseable {
                 bundle.directory(),
                 tokenizer,
                 manifest.model().eos(),
-                manifest.model().vocab());
+                manifest.model().vocab(),
+                manifest.model().maxLen());
         this.state = model.newState();
         this.calls = new OneCallAtATime(bundle::close);
         this.forms = new GenerationForms(calls);

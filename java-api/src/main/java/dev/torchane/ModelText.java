@@ -1,6 +1,7 @@
 package dev.torchane;
 
 import dev.torchane.grammar.Vocabulary;
+import dev.torchane.llm.ContextOverflowException;
 import dev.torchane.text.ChatMessage;
 import dev.torchane.text.ChatTemplate;
 import dev.torchane.text.OutputFormat;
@@ -23,16 +24,19 @@ final class ModelText {
     private final Optional<Tokenizer> tokenizer;
     private final Set<Integer> eos;
     private final int vocab;
+    private final int maxLen;
     private final GrammarSteps grammars = new GrammarSteps(this::vocabulary);
 
     /**
      * @param eos ids that end a generation, as far as the bundle's manifest names them; the tokenizer's are added
      * @param vocab entries of the model's logits
+     * @param maxLen tokens of the model's context
      */
-    ModelText(Path bundle, Optional<Tokenizer> tokenizer, List<Integer> eos, int vocab) {
+    ModelText(Path bundle, Optional<Tokenizer> tokenizer, List<Integer> eos, int vocab, int maxLen) {
         this.bundle = bundle;
         this.tokenizer = tokenizer;
         this.vocab = vocab;
+        this.maxLen = maxLen;
         Set<Integer> all = new HashSet<>(eos);
         tokenizer.ifPresent(known -> all.addAll(known.ends()));
         this.eos = Set.copyOf(all);
@@ -41,7 +45,9 @@ final class ModelText {
     /** Ids of a prompt: as it stands, or as the user's turn in the chat template. */
     int[] encode(String prompt, GenerateOptions options) {
         Arguments.given(prompt, "prompt");
-        return options.raw() ? known().encode(prompt, true) : encode(List.of(ChatMessage.user(prompt)), options);
+        return options.raw()
+                ? known().encode(fitting(prompt), true)
+                : encode(List.of(ChatMessage.user(prompt)), options);
     }
 
     /** Ids of a chat that the model is to go on with. */
@@ -51,7 +57,16 @@ final class ModelText {
                         + " has no chat template: complete the text as it stands with GenerateOptions.withRaw(true)"
                         + " (--raw on the command line)"));
         Arguments.given(chat, "chat");
-        return known().encodeChat(template.render(chat, options.tools(), true, options.templateVariables()));
+        return known().encodeChat(fitting(template.render(chat, options.tools(), true, options.templateVariables())));
+    }
+
+    /** A text that is not so long that it need not be encoded to see that it does not fit. */
+    private String fitting(String prompt) {
+        int tokens = known().fewestTokens(prompt.length());
+        if (tokens > maxLen) {
+            throw ContextOverflowException.ofText(prompt.length(), tokens, maxLen);
+        }
+        return prompt;
     }
 
     /** A stream of generation behind a prompt. */

@@ -28,6 +28,9 @@ import java.util.function.IntPredicate;
  */
 public final class Tokenizer implements AutoCloseable {
 
+    /** Characters that normalization may turn into one, with a margin: NFC makes one of three at most. */
+    private static final int NORMALIZATION = 4;
+
     private final TokenizersLibrary library;
     private final long handle;
     private final Vocabulary vocabulary;
@@ -49,7 +52,7 @@ public final class Tokenizer implements AutoCloseable {
      * @throws TorchAneException when there is no tokenizer.json or it cannot be used
      */
     public static Tokenizer open(Path directory) {
-        Path file = directory.resolve("tokenizer.json");
+        Path file = TextArguments.given(directory, "directory").resolve("tokenizer.json");
         if (!Files.isRegularFile(file)) {
             throw new TorchAneException(directory + " has no tokenizer.json"
                     + (Files.exists(directory.resolve("tokenizer.model"))
@@ -96,7 +99,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /** The id of a token as the vocabulary writes it, {@code <|im_end|>}. */
     public OptionalInt id(String token) {
-        return vocabulary.id(token);
+        return vocabulary.id(TextArguments.given(token, "token"));
     }
 
     /** The token as the vocabulary writes it; empty for an id without one. */
@@ -138,7 +141,7 @@ public final class Tokenizer implements AutoCloseable {
      * @param addSpecialTokens whether to add those that the tokenizer puts around a text
      */
     public int[] encode(String text, boolean addSpecialTokens) {
-        String clean = withoutLoneSurrogates(text);
+        String clean = withoutLoneSurrogates(TextArguments.given(text, "text"));
         lock.readLock().lock();
         try {
             checkOpen();
@@ -160,7 +163,7 @@ public final class Tokenizer implements AutoCloseable {
      * both.
      */
     public int[] encodeChat(String rendered) {
-        int[] ids = encode(rendered, false);
+        int[] ids = encode(TextArguments.given(rendered, "rendered"), false);
         OptionalInt bos = bos();
         boolean adds = bos.isPresent() && startsWith(encode("", true), bos.getAsInt());
         if (!adds) {
@@ -176,6 +179,14 @@ public final class Tokenizer implements AutoCloseable {
         return once;
     }
 
+    /**
+     * A number of tokens that a text of so many characters ({@code char}s) has at least, without encoding it: what the
+     * vocabulary's longest token could cover, were normalization to make a quarter of them.
+     */
+    public int fewestTokens(int characters) {
+        return characters / (NORMALIZATION * vocabulary.longest());
+    }
+
     /** Text of ids, without special tokens. */
     public String decode(int... ids) {
         return decode(ids, true);
@@ -183,6 +194,7 @@ public final class Tokenizer implements AutoCloseable {
 
     /** Text of ids. Bytes that are no UTF-8 become U+FFFD. */
     public String decode(int[] ids, boolean skipSpecialTokens) {
+        TextArguments.given(ids, "ids");
         lock.readLock().lock();
         try {
             checkOpen();

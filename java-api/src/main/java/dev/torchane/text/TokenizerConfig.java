@@ -1,6 +1,7 @@
 package dev.torchane.text;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.TorchAneException;
@@ -26,11 +27,12 @@ import java.util.TreeSet;
 record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTemplate> chatTemplate) {
 
     private static final System.Logger LOGGER = System.getLogger(TokenizerConfig.class.getName());
-    private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final ObjectMapper MAPPER =
+            new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
     /** Ends of a turn; one that the chat template writes ends a generation even where no file says so. */
     private static final List<String> TURN_ENDS =
-            List.of("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end_of_turn|>");
+            List.of("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<end_of_turn>", "<|end_of_turn|>");
 
     static TokenizerConfig read(Path directory, Vocabulary vocabulary) {
         JsonNode tokenizer = json(directory.resolve("tokenizer_config.json"));
@@ -49,16 +51,24 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         SortedSet<Integer> ends = new TreeSet<>();
         vocabulary.id(named.getOrDefault("eos_token", "").toString()).ifPresent(ends::add);
         for (String file : List.of("config.json", "generation_config.json")) {
-            JsonNode eos = json(directory.resolve(file)).path("eos_token_id");
-            if (eos.isInt()) {
-                ends.add(eos.intValue());
-            }
-            eos.forEach(id -> ends.add(id.intValue()));
+            addEnds(directory.resolve(file), ends);
         }
         template.ifPresent(t -> TURN_ENDS.stream()
                 .filter(end -> t.source().contains(end))
                 .forEach(end -> vocabulary.id(end).ifPresent(ends::add)));
         return new TokenizerConfig(bos, ends, template);
+    }
+
+    private static void addEnds(Path file, SortedSet<Integer> ends) {
+        JsonNode eos = json(file).path("eos_token_id");
+        for (JsonNode id : eos.isArray() ? eos : List.of(eos)) {
+            if (id.canConvertToInt() && id.isIntegralNumber()) {
+                ends.add(id.intValue());
+            } else if (!id.isMissingNode() && !id.isNull()) {
+                throw new TorchAneException(
+                        file + ": eos_token_id is " + eos + "; expected a token's id, or a list of ids");
+            }
+        }
     }
 
     private static Optional<ChatTemplate> template(
@@ -68,8 +78,13 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         if (inConfig.isTextual()) {
             sources.put(ChatTemplate.DEFAULT, inConfig.asText());
         }
-        inConfig.forEach(entry ->
-                sources.put(entry.path("name").asText(), entry.path("template").asText()));
+        if (inConfig.isArray()) {
+            inConfig.forEach(entry -> sources.put(
+                    entry.path("name").asText(), entry.path("template").asText()));
+        } else if (!inConfig.isTextual() && !inConfig.isMissingNode() && !inConfig.isNull()) {
+            throw new TorchAneException(directory.resolve("tokenizer_config.json") + ": chat_template is "
+                    + inConfig.getNodeType() + "; expected a text, or a list of named ones");
+        }
         JsonNode legacy = json(directory.resolve("chat_template.json")).path("chat_template");
         if (legacy.isTextual()) {
             sources.put(ChatTemplate.DEFAULT, legacy.asText());
@@ -100,9 +115,14 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
             return MAPPER.missingNode();
         }
         try {
-            return MAPPER.readTree(text(file));
+            JsonNode node = MAPPER.readTree(text(file));
+            if (!node.isObject()) {
+                throw new TorchAneException(file + " is damaged: expected a JSON object, found "
+                        + (node.isMissingNode() ? "an empty file" : node.getNodeType()));
+            }
+            return node;
         } catch (JacksonException e) {
-            throw new TorchAneException(file + " is not a JSON file: " + e.getOriginalMessage(), e);
+            throw new TorchAneException(file + " is damaged: it is not JSON: " + e.getOriginalMessage(), e);
         }
     }
 

@@ -22,6 +22,38 @@ public final class TokenizerFiles {
     private TokenizerFiles() {}
 
     /**
+     * Opens the checkpoint's tokenizer and closes it again, so that a damaged one is known before a build begins.
+     *
+     * @param checkpoint an open checkpoint
+     * @throws TorchAneException when it has a tokenizer that cannot be used
+     */
+    public static void check(Checkpoint checkpoint) {
+        try {
+            if (checkpoint.gguf().isPresent()) {
+                Path directory = Files.createTempDirectory("torch-ane-tokenizer");
+                try {
+                    if (write(checkpoint, directory)) {
+                        Tokenizer.open(directory).close();
+                    }
+                } finally {
+                    for (String name : COPIED) {
+                        Files.deleteIfExists(directory.resolve(name));
+                    }
+                    Files.delete(directory);
+                }
+                return;
+            }
+            for (Path file : checkpoint.files()) {
+                if (file.getFileName().toString().equals("tokenizer.json")) {
+                    Tokenizer.open(file.toAbsolutePath().getParent()).close();
+                }
+            }
+        } catch (IOException e) {
+            throw new TorchAneException("cannot check the tokenizer of " + checkpoint.path() + ": " + e, e);
+        }
+    }
+
+    /**
      * Writes what {@link Tokenizer#open} reads: copies of the checkpoint's own files, or files made from a GGUF's
      * vocabulary.
      *

@@ -30,6 +30,7 @@ final class Vocabulary {
 
     private String[] tokens = new String[1 << 16];
     private int size;
+    private int longest = 1;
     private final Map<String, Integer> ids = new HashMap<>(1 << 17);
     private final BitSet special = new BitSet();
     private JsonNode decoder = MAPPER.nullNode();
@@ -59,6 +60,11 @@ final class Vocabulary {
     /** One more than the largest id. */
     int size() {
         return size;
+    }
+
+    /** Length of the longest token, at least 1; of a byte-level vocabulary in bytes, else in {@code char}s. */
+    int longest() {
+        return longest;
     }
 
     /** The token as the vocabulary writes it; empty for an id without one. */
@@ -171,5 +177,6 @@ final class Vocabulary {
         tokens[id] = token;
         ids.put(token, id);
         size = Math.max(size, id + 1);
+        longest = Math.max(longest, token.length());
     }
 }

@@ -68,6 +68,26 @@ class GgufTokenizerTest {
     }
 
     @Test
+    void everyEndThatTheMetadataNamesIsOne() throws IOException {
+        GgufWriter gguf = digits("smollm").uint32("tokenizer.ggml.eos_token_id", 1);
+        gguf.uint32("tokenizer.ggml.eot_token_id", 3).uint32("tokenizer.ggml.eom_token_id", 4);
+        try (Tokenizer tokenizer = Tokenizer.open(make(gguf))) {
+            assertEquals(Set.of(1, 3, 4), tokenizer.ends());
+        }
+    }
+
+    @Test
+    void aTokenizerIsCheckedBeforeABuild() throws IOException {
+        try (Checkpoint checkpoint = Checkpoint.open(digits("something-new").write(directory.resolve("bad.gguf")))) {
+            TorchAneException e = assertThrows(TorchAneException.class, () -> TokenizerFiles.check(checkpoint));
+            assertTrue(e.getMessage().contains("something-new"), e.getMessage());
+        }
+        try (Checkpoint checkpoint = Checkpoint.open(digits("smollm").write(directory.resolve("good.gguf")))) {
+            TokenizerFiles.check(checkpoint);
+        }
+    }
+
+    @Test
     void aSentencePieceTokenizerMergesByScore() throws IOException {
         try (Tokenizer tokenizer = Tokenizer.open(make(sentencePiece(true)))) {
             assertEquals(List.of("<s>", "\u2581the", "\u2581t", "h"), tokens(tokenizer, tokenizer.encode("the th")));

@@ -168,6 +168,52 @@ class TokenizerTest {
     }
 
     @Test
+    void damagedFilesBesideATokenizerAreNamed() throws IOException {
+        for (String file : List.of("tokenizer_config.json", "generation_config.json", "config.json")) {
+            Path path = directory.resolve(file);
+            String whole = Files.exists(path) ? Files.readString(path) : "{\"eos_token_id\": 2}";
+            for (String damaged :
+                    List.of("", " ", "[]", "null", whole.substring(0, whole.length() / 2), whole + "}", "\0\0")) {
+                Files.writeString(path, damaged);
+                assertMessage(file + " is damaged");
+            }
+            Files.write(path, new byte[] {'{', '"', (byte) 0xFF, '"', ':', '1', '}'});
+            assertMessage(file);
+            Files.writeString(path, whole);
+        }
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\": \"</s>\"}");
+        assertMessage("eos_token_id is \"</s>\"");
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\": [2, null, 7.5]}");
+        assertMessage("eos_token_id is [2,null,7.5]");
+        Files.writeString(directory.resolve("generation_config.json"), "{\"eos_token_id\": null}");
+        Files.writeString(directory.resolve("tokenizer_config.json"), "{\"chat_template\": 7}");
+        assertMessage("chat_template is NUMBER");
+    }
+
+    @Test
+    void missingArgumentsAreNamed() {
+        try (Tokenizer tokenizer = Tokenizer.open(directory)) {
+            assertMissing("text", () -> tokenizer.encode(null));
+            assertMissing("text", () -> tokenizer.encode(null, true));
+            assertMissing("rendered", () -> tokenizer.encodeChat(null));
+            assertMissing("ids", () -> tokenizer.decode((int[]) null));
+            assertMissing("ids", () -> tokenizer.decode(null, true));
+            assertMissing("token", () -> tokenizer.id(null));
+            assertMissing("format", () -> tokenizer.incrementalDecoder(null));
+            assertMissing("directory", () -> Tokenizer.open(null));
+        }
+    }
+
+    @Test
+    void aTextHasNoFewerTokensThanItsLengthSays() {
+        try (Tokenizer tokenizer = Tokenizer.open(directory)) {
+            assertEquals(0, tokenizer.fewestTokens("<|endoftext|>".length()));
+            assertEquals(1000 / 13 / 4, tokenizer.fewestTokens(1000));
+            assertTrue(tokenizer.encode("<|endoftext|>".repeat(100)).length >= tokenizer.fewestTokens(1300));
+        }
+    }
+
+    @Test
     void useAfterCloseIsAnError() {
         Tokenizer tokenizer = Tokenizer.open(directory);
         tokenizer.close();
@@ -176,6 +222,11 @@ class TokenizerTest {
         assertThrows(IllegalStateException.class, () -> tokenizer.decode(1));
         assertEquals("in", tokenizer.token(263));
         assertFalse(tokenizer.isSpecial(263));
+    }
+
+    private static void assertMissing(String name, org.junit.jupiter.api.function.Executable code) {
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, code);
+        assertEquals(name + " must not be null", e.getMessage());
     }
 
     private static int byteId(int value) {

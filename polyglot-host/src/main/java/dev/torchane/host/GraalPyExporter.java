@@ -7,6 +7,7 @@ import dev.torchane.build.Progress;
 import dev.torchane.cache.CacheRoot;
 import dev.torchane.cache.SourceDigest;
 import dev.torchane.program.BundleWriter;
+import dev.torchane.text.TokenizerFiles;
 import dev.torchane.weights.Checkpoint;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -32,6 +33,7 @@ public final class GraalPyExporter implements Exporter {
         Stages stages = new Stages(progress);
         try (Checkpoint source = Checkpoint.open(checkpoint, Checkpoint.Access.COPY_ON_WRITE)) {
             source.hasTiedHead();
+            TokenizerFiles.check(source);
             CausalLmExport export = new CausalLmExport(source, options, stages);
             PythonSettings settings = PythonSettings.locate(progress);
             PythonHost host = stages.timed("imports", "start Python", () -> PythonHost.start(settings));
