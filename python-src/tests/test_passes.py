@@ -21,9 +21,11 @@ def names(model):
     return {type(module).__name__ for module in model.modules()}
 
 
-def test_lists_are_data_by_target():
-    assert [step.__name__ for step in passes.PASSES["cpu"]] == ["fresh_rope", "swap_rmsnorm", "swap_attention"]
-    assert [step.__name__ for step in passes.PASSES["ane"]][-2:] == ["chunk_mlp", "swap_linear"]
+def test_lists_are_data_by_target_and_precision():
+    listed = {key: [step.__name__ for step in steps] for key, steps in passes.PASSES.items()}
+    assert listed["cpu", "fp32"] == ["fresh_rope", "swap_rmsnorm", "swap_attention"]
+    assert listed["ane", "fp32"][-2:] == ["chunk_mlp", "swap_linear"]
+    assert [key for key, steps in listed.items() if "rescale_for_fp16" in steps] == [("gpu", "fp16"), ("ane", "fp16")]
     with pytest.raises(ValueError, match="no target is called 'npu'"):
         passes.prepare(torch.nn.Identity(), "npu")
 

@@ -89,8 +89,8 @@ class WeightSink(Protocol):
         """Takes one weight: contiguous, row-major, at ``address`` of this process, and only during the call.
 
         ``dtype`` is ``"fp32"``, ``"fp16"`` or ``"bf16"``; ``role`` is ``"linear"`` (a matrix [out, in] of a linear
-        layer, or a convolution's weight [out, in, height, width]), ``"embedding"`` (the token table [vocab, hidden], maybe
-        the head's matrix too), ``"head"`` (the head's own matrix) or ``"other"``.
+        layer, or a convolution's weight [out, in, height, width]), ``"embedding"`` (the token table [vocab, hidden],
+        maybe the head's matrix too), ``"head"`` (the head's own matrix) or ``"other"``.
         """
 
     def alias(self, name: str, of: str) -> None:
@@ -138,7 +138,8 @@ class ExporterModule(Protocol):
         """Lowers ``prefill_M`` and ``decode_M`` for each rung and sends every weight.
 
         ``options_json``: ``{"target": "cpu", "precision": "fp32", "maxLen": 0, "prefillWindow": 256,
-        "ladder": [512, 1024, 2048, 4096, 8192]}``; rungs of ``maxLen`` or more are left out and ``maxLen`` is the last.
+        "ladder": [512, 1024, 2048, 4096, 8192], "calibration": [ids of a text]}``; rungs of ``maxLen`` or more are left
+        out and ``maxLen`` is the last.
 
         Answers JSON for the manifest: ``{"model": {...}, "rope": {...}, "embedding": {"weight": name, "rows": …,
         "columns": …, "multiplier": …}, "rowAxes": {...}, "report": {"stages": {"trace": seconds, …},

@@ -70,7 +70,7 @@ def _window(export, reference, start: int, rows: int, columns: int) -> list[torc
     cos, sin = export.ropes.all.rows(positions)
     cos_local, sin_local = (export.ropes.local or export.ropes.all).rows(positions)
     given = {
-        "emb": reference.embeddings[:, start : start + rows],
+        "emb": reference.embeddings[:, start : start + rows] * export.prepared.embedding,
         "positions": positions[None],
         "cos": cos,
         "sin": sin,

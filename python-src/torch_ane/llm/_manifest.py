@@ -12,7 +12,8 @@ def manifest(export) -> dict:
         "rowAxes": {name: 2 if name.startswith("mask") else 1 for name in export.inputs},
         "report": {
             "stages": {name: round(seconds, 3) for name, seconds in export.stages.items()},
-            "passes": export.changes,
+            "passes": export.prepared.changes,
+            "scales": _scales(export),
             "kinds": len(export.kinds),
             "traces": sum(traced.traces for traced in (export.skeleton, *(kind.traced for kind in export.kinds))),
             "maxDifference": export.difference,
@@ -25,7 +26,7 @@ def _model(export) -> dict:
     eos = config.eos_token_id
     return {
         "architecture": export.architecture,
-        "vocab": export.weights[export.structure.head + ".weight"].shape[0],
+        "vocab": _vocab(export),
         "hidden": shape.hidden,
         "layers": shape.layers,
         "heads": shape.heads,
@@ -42,6 +43,10 @@ def _model(export) -> dict:
     }
 
 
+def _vocab(export) -> int:
+    return export.weights[export.structure.head + ".weight"].shape[0]
+
+
 def _embedding(export) -> dict:
     name = export.structure.embedding + ".weight"
     rows, columns = export.weights[name].shape
@@ -53,3 +58,19 @@ def _rope(rope) -> dict | None:
         return None
     frequencies = [float(each) for each in rope.frequencies]
     return {"dim": rope.dim, "inverseFrequencies": frequencies, "attentionScaling": rope.scaling}
+
+
+def _scales(export) -> dict | None:
+    """Exponents of two by which activations are kept in fp16, and what they were chosen from."""
+    scales = export.prepared.scales
+    if scales is None:
+        return None
+    return {
+        "calibration": "text" if export.options.calibration else "fixed ids",
+        "tokens": len(export.options.calibration_ids(_vocab(export))),
+        "largest": scales.largest,
+        "stream": scales.stream,
+        "mlp": list(scales.mlp),
+        "attention": list(scales.attention),
+        **({"streamKept": scales.stream_kept} if scales.stream_kept else {}),
+    }

@@ -12,7 +12,7 @@ class Options:
     """Options of a build, checked against the model when it is known.
 
     ``max_len`` of 0 takes the smaller of 2048 and the model's own limit; the ladder's rungs below ``max_len`` are kept
-    and ``max_len`` is the last one.
+    and ``max_len`` is the last one. ``calibration`` are ids of a text to choose scales on; fixed ones without it.
     """
 
     target: str = "cpu"
@@ -20,10 +20,12 @@ class Options:
     max_len: int = 0
     prefill_window: int = 256
     ladder: tuple[int, ...] = (512, 1024, 2048, 4096, 8192)
+    calibration: tuple[int, ...] = ()
 
     @staticmethod
     def from_json(text: str) -> "Options":
-        """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […]}``;
+        """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […],
+        "calibration": […]}``;
         each may be absent."""
         given = json.loads(text)
         names = {
@@ -32,6 +34,7 @@ class Options:
             "maxLen": "max_len",
             "prefillWindow": "prefill_window",
             "ladder": "ladder",
+            "calibration": "calibration",
         }
         unknown = set(given) - set(names)
         if unknown:
@@ -46,6 +49,10 @@ class Options:
             raise ValueError(f"prefillWindow must be a multiple of {DECODE_Q}, found {self.prefill_window}")
         if self.max_len < 0 or self.max_len % DECODE_Q:
             raise ValueError(f"maxLen must be a multiple of {DECODE_Q} (or 0), found {self.max_len}")
+
+    def calibration_ids(self, vocab: int) -> tuple[int, ...]:
+        """Ids to calibrate with, for a model with this many."""
+        return self.calibration or (1 % vocab, *(each % vocab for each in range(1000, 1095)))
 
     def context(self, max_position: int) -> int:
         """The largest context of the build, in tokens, for a model with this many positions."""

@@ -88,7 +88,9 @@ class CausalLMExport:
             self.rungs = options.rungs(self.shape.max_position)
             lm = _sharing_copy(model)
             self.structure = structure_of(lm)
-            self.changes = prepare(lm, options.target)
+            ids = options.calibration_ids(reference.logits.shape[-1])
+            self.prepared = prepare(lm, options.target, options.precision, self.structure.layers, ids)
+            self.embedding_multiplier *= self.prepared.embedding
             self.ropes: Ropes = ropes(ropes_of(lm.get_submodule(self.structure.rotary)))
             self.weights = weights_of(lm)
             self.skeleton_module = Skeleton(lm, self.structure, self.ropes, reference.layers_answer_tuples)

@@ -4,6 +4,8 @@ import torch
 
 from .. import ops  # noqa: F401 - defines torch_ane::rms_norm
 
+_EPSILONS = ("variance_epsilon", "eps", "epsilon")
+
 
 class RMSNorm(torch.nn.Module):
     """``torch_ane::rms_norm`` with its weight."""
@@ -56,7 +58,7 @@ def _looks_like_one(norm: torch.nn.Module) -> bool:
 
 
 def _epsilon(norm: torch.nn.Module) -> float | None:
-    for name in ("variance_epsilon", "eps", "epsilon"):
+    for name in _EPSILONS:
         value = getattr(norm, name, None)
         if isinstance(value, float):
             return value

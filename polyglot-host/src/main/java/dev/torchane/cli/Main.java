@@ -19,6 +19,7 @@ import picocli.CommandLine.Option;
             RunCommand.class,
             BuildCommand.class,
             InspectCommand.class,
+            QualityCommand.class,
             VenvCommand.class,
             CommandLine.HelpCommand.class
         },

@@ -46,7 +46,7 @@ final class WeightTable {
         }
     }
 
-    private static long elements(Manifest.Weight weight) {
+    static long elements(Manifest.Weight weight) {
         return weight.shape().stream().mapToLong(Integer::longValue).reduce(1, Math::multiplyExact);
     }
 }

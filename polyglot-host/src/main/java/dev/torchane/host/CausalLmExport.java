@@ -10,6 +10,7 @@ import dev.torchane.build.LadderPlan;
 import dev.torchane.program.Program;
 import dev.torchane.program.ProgramBuilder;
 import dev.torchane.weights.Checkpoint;
+import java.util.Arrays;
 import org.graalvm.polyglot.Value;
 
 /** One export of a language model: from an open checkpoint to a program and what Python says about it. */
@@ -46,8 +47,12 @@ final class CausalLmExport {
         return plan;
     }
 
-    /** Runs the Python side; every weight has reached {@code weights} when it returns. */
-    Exported run(PythonHost host, WeightStore weights) {
+    /**
+     * Runs the Python side; every weight has reached {@code weights} when it returns.
+     *
+     * @param calibration ids of a text; none where there is nothing to calibrate, or no tokenizer
+     */
+    Exported run(PythonHost host, WeightStore weights, int[] calibration) {
         return host.call(python -> {
             ExporterModule module = stages.timed(
                     "imports",
@@ -59,7 +64,7 @@ final class CausalLmExport {
                         "load", "load the model", () -> module.load_causal_lm(checkpoint.configJson(), tensors));
                 ProgramBuilder program = ProgramBuilder.create();
                 String answer = module.export_causal_lm(
-                        model, optionsJson(), new MilProgramSink(program, weights), weights, stages);
+                        model, optionsJson(calibration), new MilProgramSink(program, weights), weights, stages);
                 ObjectNode description = object(answer);
                 note(description.path("report").path("stages"), weights);
                 return new Exported(program.build(), description, versions);
@@ -80,13 +85,14 @@ final class CausalLmExport {
         }
     }
 
-    private String optionsJson() {
+    private String optionsJson(int[] calibration) {
         ObjectNode node = JSON.createObjectNode();
         node.put("target", options.target().id());
         node.put("precision", options.precision().mil());
         node.put("maxLen", plan.rungs().getLast());
         node.put("prefillWindow", plan.prefillWindow());
         plan.rungs().forEach(node.putArray("ladder")::add);
+        Arrays.stream(calibration).forEach(node.putArray("calibration")::add);
         return node.toString();
     }
 

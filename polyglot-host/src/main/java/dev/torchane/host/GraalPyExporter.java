@@ -51,10 +51,11 @@ public final class GraalPyExporter implements Exporter {
         try (BundleWriter bundle = BundleWriter.create(directory)) {
             WeightStore weights = new WeightStore(
                     (type, data) -> BundleWriter.blob(type, bundle.weights().append(type, data)), options);
-            CausalLmExport.Exported exported = export.run(host, weights);
+            BundleFiles.write(source, bundle, directory);
+            int[] calibration = Calibration.needed(options) ? Calibration.ids(directory) : new int[0];
+            CausalLmExport.Exported exported = export.run(host, weights, calibration);
             stages.timed("write", "write the bundle", () -> {
                 bundle.program(exported.program());
-                BundleFiles.write(source, bundle, directory);
                 return null;
             });
             ObjectNode description = exported.description();

@@ -4,8 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.torchane.TorchAneException;
 import dev.torchane.build.BuildOptions;
 import dev.torchane.build.LadderPlan;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Map;
 
 /** Puts together a bundle's {@code manifest.json}, as docs/architecture.md describes it. */
@@ -13,14 +16,35 @@ final class ManifestText {
 
     private static final int FORMAT = 1;
 
-    private final ObjectNode manifest = new ObjectMapper().createObjectNode();
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final ObjectNode manifest;
+
+    private ManifestText(ObjectNode manifest) {
+        this.manifest = manifest;
+    }
 
     ManifestText(BuildOptions options) {
+        this(JSON.createObjectNode());
         manifest.put("format", FORMAT);
         manifest.put("kind", "causal-lm");
         manifest.put("target", options.target().id());
         ObjectNode given = manifest.putObject("options");
         options.asText().forEach(given::put);
+    }
+
+    /** The text of a manifest that is there, to be changed. */
+    static ManifestText copyOf(Path file) {
+        try {
+            return new ManifestText((ObjectNode) JSON.readTree(file.toFile()));
+        } catch (IOException e) {
+            throw new TorchAneException("cannot read " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    ManifestText option(String name, String value) {
+        ((ObjectNode) manifest.required("options")).put(name, value);
+        return this;
     }
 
     ManifestText source(String name, String digest) {
@@ -93,6 +117,9 @@ final class ManifestText {
         stages.forEach((stage, value) -> seconds.put(stage, Math.round(value * 100) / 100.0));
         if (report.has("maxDifference")) {
             build.set("maxDifference", report.get("maxDifference"));
+        }
+        if (report.path("scales").isObject()) {
+            build.set("scales", report.get("scales"));
         }
         return this;
     }

@@ -92,7 +92,8 @@ final class WeightStore implements WeightSink {
         nanos += System.nanoTime() - begin;
     }
 
-    private void put(String name, MemorySegment data, TensorType type, String role) {
+    /** Encodes a weight and appends it to the file; its bytes are read during the call only. */
+    void put(String name, MemorySegment data, TensorType type, String role) {
         if (stored.containsKey(name) || aliases.containsKey(name)) {
             throw new TorchAneException("weight '" + name + "' was given twice");
         }

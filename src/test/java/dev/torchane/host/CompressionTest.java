@@ -1,0 +1,144 @@
+package dev.torchane.host;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.torchane.build.BuildOptions;
+import dev.torchane.build.Target;
+import dev.torchane.build.WeightEncoding;
+import dev.torchane.engine.Numerics;
+import dev.torchane.program.Bundle;
+import dev.torchane.program.Manifest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Compressed bundles of tiny checkpoints, run on the jvm engine. */
+class CompressionTest {
+
+    private static final int[] PROMPT =
+            IntStream.range(0, 20).map(i -> (i * 37 + 11) % TinyModel.VOCAB).toArray();
+
+    @TempDir
+    static Path shared;
+
+    @TempDir
+    Path folder;
+
+    /** Cosine between the logits and torch's: random weights are the worst there is for few bits. */
+    @ParameterizedTest
+    @CsvSource({"INT8, 0.9995", "LUT6, 0.999", "INT4, 0.98", "LUT4, 0.98", "LUT4G32, 0.98"})
+    void aCompressedModelStaysCloseToTheOriginal(WeightEncoding encoding, double least) {
+        Path checkpoint = checkpoint();
+        Path bundle = TinyBundles.export(checkpoint, TinyBundles.FP32.withWeights(encoding), folder);
+
+        double cosine = cosine(
+                TinyBundles.eager(checkpoint, List.of(PROMPT)).getFirst(),
+                TinyBundles.run(bundle, Numerics.FP32, List.of(PROMPT)).getFirst());
+        assertTrue(cosine > least, encoding + " has a cosine of " + cosine);
+    }
+
+    @Test
+    void palettesServeConvolutionsOnFp16HardwareToo() {
+        Path checkpoint = checkpoint();
+        BuildOptions options = TinyBundles.FP16.withTarget(Target.ANE).withWeights(WeightEncoding.LUT6);
+        Path directory = TinyBundles.export(checkpoint, options, folder);
+
+        double cosine = cosine(
+                TinyBundles.eager(checkpoint, List.of(PROMPT)).getFirst(),
+                TinyBundles.run(directory, Numerics.DECLARED, List.of(PROMPT)).getFirst());
+        assertTrue(cosine > 0.998, "cosine " + cosine);
+        Manifest.Weight query = weights(directory).get("model.layers.0.self_attn.q_proj.weight");
+        assertEquals(List.of(32, 32, 1, 1), query.shape());
+        assertEquals("lut6", query.encoding());
+        assertEquals(32 * 32 * 6 / 8 + 4 * 64 * 2, query.bytes());
+    }
+
+    @Test
+    void whatEachTensorBecameIsInTheManifest() {
+        Map<String, Manifest.Weight> weights =
+                weights(TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(WeightEncoding.LUT4G32), folder));
+
+        Manifest.Weight query = weights.get("model.layers.0.self_attn.q_proj.weight");
+        assertEquals("lut4g32", query.encoding());
+        assertEquals(32, query.group());
+        assertEquals("", query.note());
+        assertTrue(query.rmsError() > 0 && query.rmsError() < query.maxError());
+        Manifest.Weight gate = weights.get("model.layers.0.mlp.gate_proj.weight");
+        assertEquals(24, gate.group());
+        assertEquals("groups of 24: 32 does not divide 48 rows", gate.note());
+        Manifest.Weight head = weights.get("lm_head.weight");
+        assertEquals("int8", head.encoding());
+        assertEquals("heads are not stored in 4 bits", head.note());
+        assertEquals(
+                "embeddings are not stored in 4 bits",
+                weights.get("model.embed_tokens.weight").note());
+        assertEquals("fp32", weights.get("model.norm.weight").encoding());
+    }
+
+    @Test
+    void blocksThatDoNotDivideTheInputsAreReported() {
+        Map<String, Manifest.Weight> weights =
+                weights(TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(WeightEncoding.INT4), folder));
+
+        Manifest.Weight down = weights.get("model.layers.1.mlp.down_proj.weight");
+        assertEquals("int4", down.encoding());
+        assertEquals("blocks of 24: 32 does not divide 48 inputs", down.note());
+    }
+
+    @Test
+    void compressingTwiceGivesTheSameBytes() throws IOException {
+        BuildOptions options = TinyBundles.FP32.withWeights(WeightEncoding.LUT4);
+        Path first = TinyBundles.export(checkpoint(), options, folder);
+        Path second = TinyBundles.export(checkpoint(), options, folder);
+
+        assertArrayEquals(
+                Files.readAllBytes(first.resolve(Bundle.WEIGHTS)), Files.readAllBytes(second.resolve(Bundle.WEIGHTS)));
+    }
+
+    @Test
+    void int4IsRefusedForTheNeuralEngineBeforePythonStarts() {
+        BuildOptions options = TinyBundles.FP16.withTarget(Target.ANE).withWeights(WeightEncoding.INT4);
+
+        IllegalArgumentException e = assertThrows(
+                IllegalArgumentException.class, () -> TinyBundles.export(folder.resolve("absent"), options, folder));
+        assertTrue(e.getMessage().contains("choose weights lut4"), e.getMessage());
+    }
+
+    private static Path checkpoint() {
+        Path directory = shared.resolve("checkpoint");
+        return Files.exists(directory) ? directory : TinyModel.LLAMA.write(directory, 21);
+    }
+
+    private static Map<String, Manifest.Weight> weights(Path directory) {
+        try (Bundle bundle = Bundle.open(directory)) {
+            return bundle.manifest().weights().stream()
+                    .collect(Collectors.toMap(Manifest.Weight::name, Function.identity()));
+        }
+    }
+
+    private static double cosine(float[] a, float[] b) {
+        assertEquals(a.length, b.length, Arrays.toString(b));
+        double ab = 0;
+        double aa = 0;
+        double bb = 0;
+        for (int i = 0; i < a.length; i++) {
+            ab += (double) a[i] * b[i];
+            aa += (double) a[i] * a[i];
+            bb += (double) b[i] * b[i];
+        }
+        return ab / Math.sqrt(aa * bb);
+    }
+}
