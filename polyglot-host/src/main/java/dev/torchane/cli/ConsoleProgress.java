@@ -15,7 +15,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
  * Shows stages on a terminal as bars with the time left. Elsewhere a stage is a line when it begins, one more for every ten
  * seconds with the time left where that is known, and one with the time it took.
  */
-final class ConsoleProgress implements Progress, AutoCloseable {
+public final class ConsoleProgress implements Progress, AutoCloseable {
 
     private static final long BETWEEN_LINES = Duration.ofSeconds(10).toNanos();
 
@@ -28,7 +28,10 @@ final class ConsoleProgress implements Progress, AutoCloseable {
     private long began;
     private long printed;
 
-    ConsoleProgress(PrintStream out) {
+    /**
+     * @param out where lines go; bars go to the terminal
+     */
+    public ConsoleProgress(PrintStream out) {
         this(out, System.console() != null && System.console().isTerminal());
     }
 

@@ -1,6 +1,8 @@
 package dev.torchane.cli;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.cli.bench.BenchCommand;
+import dev.torchane.cli.bench.WorkerCommand;
 import dev.torchane.venv.VenvException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -20,6 +22,8 @@ import picocli.CommandLine.Option;
             BuildCommand.class,
             InspectCommand.class,
             QualityCommand.class,
+            BenchCommand.class,
+            WorkerCommand.class,
             VenvCommand.class,
             CommandLine.HelpCommand.class
         },
