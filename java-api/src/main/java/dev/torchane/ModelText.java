@@ -91,8 +91,13 @@ final class ModelText {
         }
         String end = known().decode(Arrays.copyOfRange(prompt, Math.max(0, prompt.length - END), prompt.length), false);
         OutputFormat whole = template.get().outputFormat(end, tools);
+        // A grammar leaves no place for thoughts in a block that the prompt has opened.
         return new OutputFormat(
-                List.of(), whole.thinking().map(block -> block.withSeparated(separated)), whole.toolCalls());
+                List.of(),
+                whole.thinking()
+                        .filter(block -> options.grammar().isEmpty() || !block.isOpen())
+                        .map(block -> block.withSeparated(separated)),
+                whole.toolCalls());
     }
 
     private Tokenizer known() {

@@ -92,6 +92,13 @@ class ToolGenerationTest {
     }
 
     @Test
+    void what_a_grammar_gives_behind_an_opened_block_is_text() {
+        int[] prompt = lm.tokenizer().orElseThrow().encode("1+1?<think>\n");
+        GenerateOptions options = saying("{\"sum\": 2}").withThinking(Thinking.SEPARATED);
+        assertEquals("{\"sum\": 2}", lm.generate(prompt, options).text());
+    }
+
+    @Test
     void thinking_that_stays_in_the_text_hides_its_calls() throws Exception {
         String output = "<think>" + CALLING + "</think>";
         inEachForm(saying(output + CALLING).withTools(WEATHER), end -> {
