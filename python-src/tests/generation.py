@@ -40,6 +40,23 @@ class Session:
         given["pick"] = one_hot(len(ids) - 1, rows)
         return self.interpreter.run(name, given, self.states)["logits"][0]
 
+    def step(self, streams: list[list[int]]) -> torch.Tensor:
+        """Runs one batch window over empty states: row after row each stream's tokens; answers all rows' logits."""
+        name = f"batch_{self.rung}"
+        rows = self.program.functions[name].inputs["emb"].shape[1]
+        stream_of = [index for index, ids in enumerate(streams) for _ in ids]
+        assert len(stream_of) == rows
+        positions = torch.tensor([place for ids in streams for place in range(len(ids))])
+        table = self.embedding.weight[torch.tensor([[token for ids in streams for token in ids]])]
+        given = {"emb": table * self.manifest["embedding"]["multiplier"], "step": torch.zeros(1, dtype=torch.int32)}
+        given |= dict(zip(("cos", "sin"), _rows(self.manifest["rope"]["global"], positions), strict=True))
+        given["mask"] = torch.full((1, 1, rows, self.rung), -40000.0)
+        for row, stream in enumerate(stream_of):
+            for column in range(row + 1):
+                if stream_of[column] == stream:
+                    given["mask"][0, 0, row, column] = 0
+        return self.interpreter.run(name, given, self.states)["logits"]
+
 
 def _rows(rope: dict, positions: torch.Tensor):
     frequencies = torch.tensor(rope["inverseFrequencies"], dtype=torch.float32)

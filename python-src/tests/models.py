@@ -21,6 +21,14 @@ LLAMA3 = {
     "original_max_position_embeddings": 32,
 }
 YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32}
+LONGROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 10000.0,
+    "factor": 2.0,
+    "short_factor": [1.0, 1.1, 1.3, 1.7],
+    "long_factor": [2.0, 3.0, 4.0, 5.0],
+    "original_max_position_embeddings": 64,
+}
 
 FAMILIES = {
     "llama": ("Llama", {}),
@@ -30,6 +38,14 @@ FAMILIES = {
     "llama-rope-llama3": ("Llama", {"rope_parameters": LLAMA3}),
     "llama-rope-linear": ("Llama", {"rope_parameters": {"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}}),
     "llama-rope-yarn": ("Llama", {"rope_parameters": YARN}),
+    "llama-rope-dynamic": (
+        "Llama",
+        {
+            "rope_parameters": {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4},
+            "max_position_embeddings": 32,
+        },
+    ),
+    "llama-rope-longrope": ("Llama", {"rope_parameters": LONGROPE}),
     "qwen2": ("Qwen2", {}),
     "qwen2-sliding": ("Qwen2", {"use_sliding_window": True, "sliding_window": 4, "max_window_layers": 1}),
     "qwen3": ("Qwen3", {"head_dim": 16}),

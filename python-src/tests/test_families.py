@@ -47,3 +47,16 @@ def test_an_fp16_program_is_close(llama_fp16):
     logits = Session(program, manifest, model, precision="fp16").feed(IDS[:16], 0)
     assert logits.dtype == torch.float16
     assert (logits - expected[15]).abs().max() <= 2e-2 * expected.abs().max()
+
+
+def test_rows_of_a_batch_function_belong_to_streams_of_their_own():
+    model = tiny("llama-tied-biased")
+    program, manifest = export(model, batch=True)
+    assert list(program.functions) == [f"{kind}_{rung}" for rung in (24, 32) for kind in ("prefill", "decode", "batch")]
+    assert "pick" not in program.functions["batch_24"].inputs
+    streams = [IDS[:3], IDS[7:9], IDS[11:14]]
+    logits = Session(program, manifest, model).step(streams)
+    with torch.no_grad():
+        expected = torch.cat([model(input_ids=torch.tensor([ids])).logits[0] for ids in streams])
+    assert logits.shape == expected.shape == (8, 97)
+    assert (logits - expected).abs().max() <= 1e-5 * expected.abs().max()

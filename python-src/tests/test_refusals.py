@@ -21,24 +21,16 @@ def test_learned_positions():
         export(model)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0},
-        {
-            "rope_type": "longrope",
-            "rope_theta": 1e4,
-            "factor": 2.0,
-            "short_factor": [1.0] * 4,
-            "long_factor": [2.0] * 4,
-            "original_max_position_embeddings": 64,
-        },
-    ],
-    ids=lambda p: p["rope_type"],
-)
-def test_frequencies_that_depend_on_the_length(parameters):
-    model = tiny("llama", rope_parameters=parameters)
-    with pytest.raises(UnsupportedRopeError, match=f"'{parameters['rope_type']}' is not supported"):
+def test_frequencies_that_change_within_the_context():
+    model = tiny("llama-rope-longrope")
+    with pytest.raises(UnsupportedRopeError, match="'longrope' change beyond 64 tokens.* maxLen of 64 or less"):
+        export(model, maxLen=72)
+
+
+def test_a_scaling_nobody_knows():
+    model = tiny("llama")
+    model.config.rope_parameters = {"rope_type": "spiral", "rope_theta": 1e4}
+    with pytest.raises(UnsupportedRopeError, match="'spiral' is not supported; supported are default, linear"):
         export(model)
 
 

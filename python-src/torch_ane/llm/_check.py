@@ -3,7 +3,7 @@
 import torch
 
 from ..export import compare
-from ._samples import layer_example, mask, one_hot
+from ._samples import layer_example, mask
 from ._skeleton import INPUTS
 from ._trace import SAMPLES
 
@@ -41,8 +41,11 @@ def check_windows(export) -> float:
 
 
 @torch.no_grad()
-def check_model(export, reference) -> float:
-    """The whole of it, two windows one after the other over the states, against transformers' own logits."""
+def check_model(export, reference, skeleton, pick) -> float:
+    """The whole of it, two windows one after the other over the states, against transformers' own logits.
+
+    ``pick(last row, rows)`` makes what the skeleton's graph was traced with: one row is compared, or every one.
+    """
     rows, columns = SAMPLES[0]["Q"], SAMPLES[0]["M"]
     keys = [torch.zeros(export.shape.state(columns, 1)) for _ in export.kind_of]
     values = [each.clone() for each in keys]
@@ -57,15 +60,15 @@ def check_model(export, reference) -> float:
     worst = 0.0
     for start in (0, rows):
         step = torch.tensor([start], dtype=torch.int32)
-        given = _window(export, reference, start, rows, columns)
-        (found,) = export.skeleton.sample.run(given, export.skeleton_weights(), {"torch_ane.layer.default": layer})
-        expected = reference.logits[start + rows - 1 : start + rows]
+        given = _window(export, reference, start, rows, columns, pick(rows - 1, rows))
+        (found,) = skeleton.run(given, export.skeleton_weights(), {"torch_ane.layer.default": layer})
+        expected = reference.logits[start + rows - len(found) : start + rows]
         what = f"the traced {export.architecture}, tokens {start} to {start + rows - 1},"
         worst = max(worst, compare(what, [found], [expected], MODEL_TOLERANCE))
     return worst
 
 
-def _window(export, reference, start: int, rows: int, columns: int) -> list[torch.Tensor]:
+def _window(export, reference, start: int, rows: int, columns: int, pick) -> list[torch.Tensor]:
     positions = torch.arange(start, start + rows)
     cos, sin = export.ropes.all.rows(positions)
     cos_local, sin_local = (export.ropes.local or export.ropes.all).rows(positions)
@@ -78,6 +81,6 @@ def _window(export, reference, start: int, rows: int, columns: int) -> list[torc
         "sin_local": sin_local,
         "mask": mask(rows, columns, start),
         "mask_local": mask(rows, columns, start, window=export.sliding_window or None),
-        "pick": one_hot(rows - 1, rows),
+        "pick": pick,
     }
     return [given[name] for name in INPUTS]

@@ -1,5 +1,6 @@
 """A traced model into sinks: weights once, then each function."""
 
+from ..graph import Graph
 from ..lowering import Context, Value, lower
 from ..lowering.context import Function, StateRef
 from ..lowering.table import roles
@@ -44,10 +45,11 @@ def _layer_prefix(export, index: int) -> str:
     return f"{export.structure.layers}.{index}."
 
 
-def send_function(export, sink: FunctionSink, rows: int, columns: int, progress: Progress) -> None:
+def send_function(export, sink: FunctionSink, skeleton: Graph, rows: int, columns: int, progress: Progress) -> None:
     """The function for windows of ``rows`` over ``columns``: the skeleton, with a layer's operations at each mark."""
     function = Function(sink, export.options.precision)
-    given = _declare(export, sink, rows, columns)
+    picks = bool(skeleton.uses().get(skeleton.inputs[INPUTS.index("pick")]))
+    given = _declare(export, sink, rows, columns, picks)
     state = export.shape.state(columns)
     states = [StateRef(sink.state(n, function.precision, list(state)), state) for n in ("key_cache", "value_cache")]
 
@@ -65,14 +67,13 @@ def send_function(export, sink: FunctionSink, rows: int, columns: int, progress:
         progress.done(1)
         return out
 
-    graph = export.skeleton.at(rows, columns)
     inputs = [given.get(name) for name in INPUTS]
     context = Context(function, root="lm_", inline=inline)
-    (logits,) = lower(context, graph, inputs, lambda name: weight(name.removeprefix("lm.")))
+    (logits,) = lower(context, skeleton, inputs, lambda name: weight(name.removeprefix("lm.")))
     sink.done({"logits": logits.handle})
 
 
-def _declare(export, sink: FunctionSink, rows: int, columns: int) -> dict[str, Value]:
+def _declare(export, sink: FunctionSink, rows: int, columns: int, picks: bool) -> dict[str, Value]:
     """The function's inputs, in the order of docs/architecture.md."""
 
     def declare(name: str, dtype: str, *shape: int) -> Value:
@@ -82,7 +83,8 @@ def _declare(export, sink: FunctionSink, rows: int, columns: int) -> dict[str, V
     for name in export.inputs:
         if name == "pick":
             values["step"] = declare("step", "int32", 1)
-            values[name] = declare(name, precision, 1, rows)
+            if picks:
+                values[name] = declare(name, precision, 1, rows)
         elif name == "emb":
             values[name] = declare(name, precision, 1, rows, export.shape.hidden)
         elif name.startswith("mask"):

@@ -15,7 +15,7 @@ def manifest(export) -> dict:
             "passes": export.prepared.changes,
             "scales": _scales(export),
             "kinds": len(export.kinds),
-            "traces": sum(traced.traces for traced in (export.skeleton, *(kind.traced for kind in export.kinds))),
+            "traces": sum(traced.traces for traced in export.traces),
             "maxDifference": export.difference,
         },
     }

@@ -21,12 +21,16 @@ class Options:
     prefill_window: int = 256
     ladder: tuple[int, ...] = (512, 1024, 2048, 4096, 8192)
     calibration: tuple[int, ...] = ()
+    batch: bool = False
 
     @staticmethod
     def from_json(text: str) -> "Options":
         """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […],
-        "calibration": […]}``;
+        "calibration": […], "batch": …}``; each may be absent."""
         each may be absent."""
+=======
+        "batch": …}``; each may be absent."""
+>>>>>>> abc8601 (Programs may have batch functions; dynamic and longrope frequencies are taken where they are fixed)
         given = json.loads(text)
         names = {
             "target": "target",
@@ -35,6 +39,7 @@ class Options:
             "prefillWindow": "prefill_window",
             "ladder": "ladder",
             "calibration": "calibration",
+            "batch": "batch",
         }
         unknown = set(given) - set(names)
         if unknown:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import torch
 
-KINDS = ("default", "linear", "llama3", "yarn")
-"""Scalings whose frequencies do not depend on how long the text is."""
+KINDS = ("default", "linear", "llama3", "yarn", "dynamic", "longrope")
+"""Scalings that are known. The frequencies of the last two change when the text grows beyond a length, and with them
+what earlier keys mean; up to that length they are fixed, and longer contexts are refused."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,37 @@ class UnsupportedRopeError(Exception):
 
 
 def check_kinds(config) -> None:
-    """Refuses, by name, the scalings that depend on the length and those nobody knows."""
-    parameters = getattr(config, "rope_parameters", None) or {}
-    for each in [parameters, *(value for value in parameters.values() if isinstance(value, dict))]:
-        kind = each.get("rope_type") or "default"
+    """Refuses, by name, scalings nobody knows."""
+    for kind, _ in _scalings(config):
         if kind not in KINDS:
             raise UnsupportedRopeError(f"rope_type '{kind}' is not supported; supported are {', '.join(KINDS)}")
 
 
-def ropes_of(rotary: torch.nn.Module) -> dict[str | None, Rope]:
+def check_lengths(config, context: int) -> None:
+    """Refuses, by name, scalings whose frequencies would change within ``context`` tokens."""
+    for kind, each in _scalings(config):
+        limit = _fixed_up_to(kind, each, config)
+        if context > limit:
+            raise UnsupportedRopeError(
+                f"the frequencies of rope_type '{kind}' change beyond {limit} tokens, which is not supported, and "
+                f"maxLen is {context}: choose a maxLen of {limit} or less"
+            )
+
+
+def _scalings(config) -> list[tuple[str, dict]]:
+    """Kinds and parameters, of all layers or of each type of layer."""
+    parameters = getattr(config, "rope_parameters", None) or {}
+    every = [parameters, *(value for value in parameters.values() if isinstance(value, dict))]
+    return [(each.get("rope_type") or "default", each) for each in every]
+
+
+def _fixed_up_to(kind: str, parameters: dict, config) -> int:
+    """Tokens up to which the frequencies stay as they are."""
+    limit = config.max_position_embeddings
+    return parameters.get("original_max_position_embeddings", limit) if kind == "longrope" else limit
+
+
+def ropes_of(rotary: torch.nn.Module, context: int) -> dict[str | None, Rope]:
     """The frequencies of a model's ``rotary_emb``, by layer type, or under None when it has one kind for all.
 
     Each is checked against the module's own rows, so another formula does not pass unnoticed.
@@ -56,14 +79,14 @@ def ropes_of(rotary: torch.nn.Module) -> dict[str | None, Rope]:
             raise UnsupportedRopeError(f"{type(rotary).__name__} has no inv_freq")
         scaling = getattr(rotary, f"{prefix}attention_scaling", 1.0)
         rope = Rope(frequencies.detach().float().clone(), float(scaling))
-        _verify(rotary, kind, rope)
+        _verify(rotary, kind, rope, context)
         found[kind] = rope
     return found
 
 
 @torch.no_grad()
-def _verify(rotary: torch.nn.Module, kind: str | None, rope: Rope) -> None:
-    positions = torch.tensor([0, 1, 2, 5, 100, 1023])
+def _verify(rotary: torch.nn.Module, kind: str | None, rope: Rope, context: int) -> None:
+    positions = torch.tensor([position for position in (0, 1, 2, 5, 100, 1023) if position < context])
     arguments = (torch.zeros(1), positions[None]) + ((kind,) if kind else ())
     rows = rotary(*arguments)
     if not isinstance(rows, tuple) or len(rows) != 2:

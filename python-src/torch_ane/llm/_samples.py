@@ -29,11 +29,16 @@ def one_hot(row: int, rows: int) -> torch.Tensor:
     return torch.nn.functional.one_hot(torch.tensor([row]), rows).float()
 
 
-def skeleton_example(shape, rotary_dim: int, Q: int, M: int) -> tuple[torch.Tensor, ...]:  # noqa: N803 - sizes' names
-    """What the skeleton is traced with."""
+def every_row(rows: int) -> torch.Tensor:
+    """[rows, rows]: the ``pick`` that wants all rows."""
+    return torch.eye(rows)
+
+
+def skeleton_example(shape, rotary_dim: int, pick: torch.Tensor, Q: int, M: int) -> tuple[torch.Tensor, ...]:  # noqa: N803
+    """What the skeleton is traced with; ``Q`` and ``M`` are the names of sizes."""
     rows = [wave(1, Q, rotary_dim, speed=1 + 0.1 * n) for n in range(4)]
     positions = torch.arange(Q)[None]
-    return (wave(1, Q, shape.hidden), positions, *rows, mask(Q, M), mask(Q, M, window=2), one_hot(Q - 1, Q))
+    return (wave(1, Q, shape.hidden), positions, *rows, mask(Q, M), mask(Q, M, window=2), pick)
 
 
 def layer_example(shape, rope: Rope, Q: int, M: int, start: int | None = None) -> tuple:  # noqa: N803

@@ -27,23 +27,27 @@ class Given:
 
 
 class PickedHead(torch.nn.Module):
-    """The head on the one row that the one-hot ``pick`` wants: [1, rows, hidden] to [1, 1, vocab]."""
+    """The head on the one row that the one-hot ``pick`` wants: [1, rows, hidden] to [1, 1, vocab].
+
+    A ``pick`` with a row for each row wants all of them, and is not read: to [1, rows, vocab].
+    """
 
     def __init__(self, head: torch.nn.Linear, given: Given):
         super().__init__()
         self.weight, self.bias, self._given = head.weight, head.bias, given
 
     def forward(self, hidden):
-        row = (hidden * self._given.tensors["pick"].unsqueeze(-1)).sum(1, keepdim=True)
-        return torch.nn.functional.linear(row, self.weight, self.bias)
+        pick = self._given.tensors["pick"]
+        wanted = hidden if pick.shape[0] > 1 else (hidden * pick.unsqueeze(-1)).sum(1, keepdim=True)
+        return torch.nn.functional.linear(wanted, self.weight, self.bias)
 
 
 class Skeleton(torch.nn.Module):
-    """A causal model whose layers are marks, whose RoPE and masks are given, and whose head sees one row.
+    """A causal model whose layers are marks, whose RoPE and masks are given, and whose head sees the wanted rows.
 
-    ``forward`` takes :data:`INPUTS` in order and answers logits [1, vocab]: whatever the model itself does to
-    embeddings and logits (multipliers, caps) is in between. The model is changed in place, and must be called within
-    :func:`own_calls`.
+    ``forward`` takes :data:`INPUTS` in order and answers logits [1, vocab], or [rows, vocab] where ``pick`` wants every
+    row: whatever the model itself does to embeddings and logits (multipliers, caps) is in between. The model is changed
+    in place, and must be called within :func:`own_calls`.
     """
 
     def __init__(self, model: torch.nn.Module, structure: Structure, ropes: "Ropes", answers_tuple: bool):
@@ -63,7 +67,7 @@ class Skeleton(torch.nn.Module):
         cache = cache_of(KvState(nothing, nothing, None), len(self.layers))
         positions = self.given.tensors["positions"]
         out = self.lm(inputs_embeds=emb, position_ids=positions, use_cache=True, **{_cache_name(self.lm): cache})
-        return out.logits.reshape(1, -1)
+        return out.logits.reshape(out.logits.shape[1], -1)
 
 
 def _cache_name(model: torch.nn.Module) -> str:

@@ -1,4 +1,4 @@
-"""A causal model from transformers as ``prefill_M`` and ``decode_M`` functions over shared weights.
+"""A causal model from transformers as ``prefill_M``, ``decode_M`` and ``batch_M`` functions over shared weights.
 
 The model is not rewritten. It is traced in two parts, each in the model's own code: the skeleton (everything but the
 decoder layers, which leave marks) and one layer of each kind. Lowering puts a layer's graph, with that layer's weights,
@@ -21,8 +21,8 @@ from ._emit import send_function, send_weights, total_bytes
 from ._manifest import manifest
 from ._options import DECODE_Q, Options
 from ._reference import Reference, reference_run
-from ._rope import check_kinds, ropes_of
-from ._samples import layer_example, skeleton_example
+from ._rope import check_kinds, check_lengths, ropes_of
+from ._samples import every_row, layer_example, one_hot, skeleton_example
 from ._skeleton import INPUTS, Ropes, Skeleton, own_calls, ropes
 from ._structure import LayerStep, UnsupportedModelError, signature, structure_of
 from ._trace import SAMPLES, Traced
@@ -80,6 +80,7 @@ class CausalLMExport:
         config = model.config.get_text_config()
         self.architecture, self.config = type(model).__name__, config
         check_kinds(config)
+        check_lengths(config, options.context(config.max_position_embeddings))
 
         with self._stage("prepare", 0, ""):
             reference = reference_run(model, 2 * SAMPLES[0]["Q"])
@@ -91,11 +92,11 @@ class CausalLMExport:
             ids = options.calibration_ids(reference.logits.shape[-1])
             self.prepared = prepare(lm, options.target, options.precision, self.structure.layers, ids)
             self.embedding_multiplier *= self.prepared.embedding
-            self.ropes: Ropes = ropes(ropes_of(lm.get_submodule(self.structure.rotary)))
+            self.ropes: Ropes = ropes(ropes_of(lm.get_submodule(self.structure.rotary), self.rungs[-1]))
             self.weights = weights_of(lm)
             self.skeleton_module = Skeleton(lm, self.structure, self.ropes, reference.layers_answer_tuples)
         signatures = [signature(layer) for layer in self.skeleton_module.layers]
-        with self._stage("trace", len(SAMPLES) * (1 + len(set(signatures))), "graphs"):
+        with self._stage("trace", len(SAMPLES) * (1 + self.options.batch + len(set(signatures))), "graphs"):
             self._trace(lm, signatures)
         with self._stage("check", self.shape.layers, "layers"):
             self.difference = self._check(reference)
@@ -106,6 +107,7 @@ class CausalLMExport:
         module = self.skeleton_module
         with own_calls(lm, module.given, self.ropes.all):
             self.skeleton = Traced(module, self._skeleton_example, self._progress)
+            self.batch_skeleton = Traced(module, self._batch_example, self._progress) if self.options.batch else None
         read = self._read(self.skeleton.sample.uses())
         if "positions" in read:
             raise UnsupportedModelError(f"{self.architecture} uses positions for more than RoPE (learned embeddings?)")
@@ -123,13 +125,22 @@ class CausalLMExport:
             self.kind_of.append(found[key])
         self.kinds = list(found.values())
 
+    @property
+    def traces(self) -> list[Traced]:
+        """Everything that was traced."""
+        skeletons = [self.skeleton, *([self.batch_skeleton] if self.batch_skeleton else [])]
+        return skeletons + [kind.traced for kind in self.kinds]
+
     def step(self, index: int) -> LayerStep:
         """A layer in the model's own code, as it was traced."""
         module = self.skeleton_module
         return LayerStep(module.layers[index], module.marks[index].call, self.shape.layers)
 
     def _skeleton_example(self, sizes) -> tuple:
-        return skeleton_example(self.shape, self.ropes.all.dim, **sizes)
+        return skeleton_example(self.shape, self.ropes.all.dim, one_hot(sizes["Q"] - 1, sizes["Q"]), **sizes)
+
+    def _batch_example(self, sizes) -> tuple:
+        return skeleton_example(self.shape, self.ropes.all.dim, every_row(sizes["Q"]), **sizes)
 
     def _layer_example(self, sizes) -> tuple:
         return layer_example(self.shape, self.ropes.all, **sizes)
@@ -156,7 +167,14 @@ class CausalLMExport:
         with own_calls(torch.nn.ModuleList(self.skeleton_module.layers), None, self.ropes.all):
             layers = check_layers(self, self._progress)
             windows = check_windows(self)
-        return {"layers": layers, "windows": windows, "model": check_model(self, reference)}
+        return {"layers": layers, "windows": windows, "model": self._check_model(reference)}
+
+    def _check_model(self, reference: Reference) -> float:
+        worst = check_model(self, reference, self.skeleton.sample, one_hot)
+        if self.batch_skeleton:
+            batch = self.batch_skeleton.sample
+            worst = max(worst, check_model(self, reference, batch, lambda _, rows: every_row(rows)))
+        return worst
 
     def layer_weights(self, index: int):
         """The weights of a layer by the names its trace has for them."""
@@ -179,12 +197,16 @@ class CausalLMExport:
             send_weights(self, sink, self._progress)
 
     def send_functions(self, sink: ProgramSink) -> None:
-        """``prefill_M`` and ``decode_M`` for each rung M."""
+        """``prefill_M``, ``decode_M`` and, with the option, ``batch_M`` for each rung M."""
+        kinds = [("prefill", self.skeleton, self.window), ("decode", self.skeleton, DECODE_Q)]
+        if self.batch_skeleton:
+            kinds.append(("batch", self.batch_skeleton, DECODE_Q))
         for columns in self.rungs:
-            for name, rows in (("prefill", self.window), ("decode", DECODE_Q)):
+            for name, skeleton, rows in kinds:
                 function = f"{name}_{columns}"
                 with self._stage(f"lower {function}", self.shape.layers, "layers"):
-                    send_function(self, sink.function(function, OPSET), rows, columns, self._progress)
+                    graph = skeleton.at(rows, columns)
+                    send_function(self, sink.function(function, OPSET), graph, rows, columns, self._progress)
 
     def manifest(self) -> dict:
         """What docs/architecture.md puts into ``manifest.json``, and a report of the build."""
