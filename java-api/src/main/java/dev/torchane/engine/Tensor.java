@@ -77,12 +77,17 @@ public record Tensor(TensorType type, MemorySegment data) {
 
     /** All elements as fp32. */
     public float[] toFloats() {
-        float[] values = new float[Math.toIntExact(type.elements())];
+        return toFloats(0, Math.toIntExact(type.elements()));
+    }
+
+    /** {@code count} elements from {@code first} on in row-major order, as fp32. */
+    public float[] toFloats(long first, int count) {
+        float[] values = new float[count];
         if (type.dtype() == DType.FP32) {
-            MemorySegment.copy(data, F32, 0, values, 0, values.length);
+            MemorySegment.copy(data, F32, 4 * first, values, 0, count);
         } else {
-            for (int i = 0; i < values.length; i++) {
-                values[i] = get(i);
+            for (int i = 0; i < count; i++) {
+                values[i] = get(first + i);
             }
         }
         return values;

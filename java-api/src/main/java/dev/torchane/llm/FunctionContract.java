@@ -16,17 +16,16 @@ import java.util.Optional;
  */
 final class FunctionContract {
 
-    private static final List<String> REQUIRED = List.of("emb", "step", "pick");
-
     private FunctionContract() {}
 
     /**
      * @param rows of the window
      * @param columns of the state
+     * @param picks whether it computes the logits of one row, else of all
      * @throws TorchAneException when an input, a state or the logits are missing, unknown or of another type; names what was
      *     expected and found
      */
-    static void verify(Function function, ModelShape shape, int rows, int columns) {
+    static void verify(Function function, ModelShape shape, int rows, int columns, boolean picks) {
         Map<String, List<Integer>> inputs = new LinkedHashMap<>();
         inputs.put("emb", List.of(1, rows, shape.hidden()));
         rope(inputs, "", Optional.of(shape.rope()), rows);
@@ -34,7 +33,9 @@ final class FunctionContract {
         inputs.put("mask", List.of(1, 1, rows, columns));
         inputs.put("mask_local", List.of(1, 1, rows, columns));
         inputs.put("step", List.of(1));
-        inputs.put("pick", List.of(1, rows));
+        if (picks) {
+            inputs.put("pick", List.of(1, rows));
+        }
         for (Value given : function.tensors()) {
             List<Integer> expected = inputs.get(given.name());
             if (expected == null) {
@@ -42,7 +43,7 @@ final class FunctionContract {
             }
             expect(function, given, expected, given.name().equals("step"));
         }
-        for (String name : REQUIRED) {
+        for (String name : picks ? List.of("emb", "step", "pick") : List.of("emb", "step")) {
             if (function.tensors().stream().noneMatch(given -> given.name().equals(name))) {
                 throw refuse(function, "an input '" + name + "'", names(function.tensors()));
             }
@@ -67,7 +68,7 @@ final class FunctionContract {
                 .filter(output -> output.name().equals("logits"))
                 .findFirst()
                 .orElseThrow(() -> refuse(function, "an output 'logits'", names(function.outputs())));
-        expect(function, logits, List.of(1, shape.vocab()), false);
+        expect(function, logits, List.of(picks ? 1 : rows, shape.vocab()), false);
     }
 
     /**

@@ -69,11 +69,29 @@ public final class LanguageModel {
         return function("decode_" + rung, shape.decodeWindow(), rung);
     }
 
+    LoadedFunction batch(int rung) {
+        return function("batch_" + rung, shape.decodeWindow(), rung);
+    }
+
+    /** Streams that one call of a batch function takes a token of. */
+    public int batchSize() {
+        return shape.decodeWindow();
+    }
+
+    /** Whether the program has the functions that a {@link BatchLoop} calls. */
+    public boolean hasBatch() {
+        return shape.ladder().stream().allMatch(rung -> program.functions().contains("batch_" + rung));
+    }
+
+    WindowInputs newInputs(LoadedFunction function, int rows, int columns) {
+        return new WindowInputs(function.signature(), shape, embedding, rows, columns);
+    }
+
     /** A function, checked against the shape when it is first asked for. */
     private LoadedFunction function(String name, int rows, int columns) {
         LoadedFunction function = program.function(name);
         if (!verified.contains(name)) {
-            FunctionContract.verify(function.signature(), shape, rows, columns);
+            FunctionContract.verify(function.signature(), shape, rows, columns, !name.startsWith("batch_"));
             String first = "decode_" + shape.ladder().getFirst();
             if (!name.equals(first)) {
                 FunctionContract.verifySameStates(
@@ -159,6 +177,11 @@ public final class LanguageModel {
      * @throws ContextOverflowException when the state would have more than maxLen tokens
      */
     void requireFeedable(KvState state, int[] ids) {
+        requireFeedable(state.position(), ids);
+    }
+
+    /** The same behind {@code position} tokens. */
+    void requireFeedable(int position, int[] ids) {
         if (ids.length == 0) {
             throw new IllegalArgumentException("there are no tokens to feed: the prompt is empty");
         }
@@ -168,22 +191,21 @@ public final class LanguageModel {
                         + "; this model's vocabulary has " + shape.vocab() + " entries");
             }
         }
-        if (state.position() + ids.length > shape.maxLen()) {
-            throw new ContextOverflowException(state.position() + ids.length, shape.maxLen());
+        if (position + ids.length > shape.maxLen()) {
+            throw new ContextOverflowException(position + ids.length, shape.maxLen());
         }
     }
 
     private Tensor run(KvState state, Window window, int[] tokens) {
         String name = (window.prefill() ? "prefill_" : "decode_") + state.capacity();
         LoadedFunction function = function(name, window.rows(), state.capacity());
-        WindowInputs filled = state.inputs(
-                name, () -> new WindowInputs(function.signature(), shape, embedding, window.rows(), state.capacity()));
+        WindowInputs filled = state.inputs(name, () -> newInputs(function, window.rows(), state.capacity()));
         filled.fill(window, tokens);
         RowRange rows = new RowRange(window.from() - window.start(), window.to() - window.from());
         return function.run(filled.tensors(), state.state(), rows).get("logits");
     }
 
-    private static void requireFinite(float[] logits, int position) {
+    static void requireFinite(float[] logits, int position) {
         for (int i = 0; i < logits.length; i++) {
             if (!Float.isFinite(logits[i])) {
                 throw new TorchAneException(

@@ -3,6 +3,10 @@ package dev.torchane.llm;
 import dev.torchane.engine.State;
 import dev.torchane.engine.Tensor;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 
 /** Copies columns of states, {@code [layers, 1, kvHeads, columns, headDim]}: everything that one token left behind. */
 final class StateColumns {
@@ -29,6 +33,35 @@ final class StateColumns {
                     offset(target, block, to),
                     bytes(source, count));
         }
+    }
+
+    /** Copies some columns, ascending, to consecutive ones; source and target may be the same state, and then only move down. */
+    static void copy(Tensor source, int[] columns, int count, Tensor target, int to) {
+        int first = 0;
+        while (first < count) {
+            int end = first + 1;
+            while (end < count && columns[end] == columns[end - 1] + 1) {
+                end++;
+            }
+            if (source != target || columns[first] != to + first) {
+                copy(source, columns[first], target, to + first, end - first);
+            }
+            first = end;
+        }
+    }
+
+    /** Some columns, ascending, in tensors of their own. */
+    static Map<String, Tensor> gather(State state, int[] columns, int count) {
+        Map<String, Tensor> gathered = new HashMap<>();
+        for (String name : state.names()) {
+            Tensor source = state.tensor(name);
+            List<Integer> shape = new ArrayList<>(source.type().shape());
+            shape.set(shape.size() - 2, count);
+            Tensor target = Tensor.allocate(source.type().withShape(shape));
+            copy(source, columns, count, target, 0);
+            gathered.put(name, target);
+        }
+        return gathered;
     }
 
     /** Runs of columns in a tensor: layers times heads. */

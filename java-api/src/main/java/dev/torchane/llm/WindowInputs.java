@@ -6,6 +6,7 @@ import dev.torchane.program.Function;
 import dev.torchane.program.Value;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -59,15 +60,13 @@ final class WindowInputs {
      */
     void fill(Window window, int[] tokens) {
         int valid = window.to() - window.start();
-        Tensor emb = tensors.get("emb");
         for (int row = 0; row < rows; row++) {
-            embedding.lookup(row < valid ? tokens[window.start() + row] : 0, embeddingRow);
-            putRow(emb, row, embeddingRow);
+            int position = window.start() + row;
+            token(row, row < valid ? tokens[position] : 0, position);
+            int last = row < valid ? position : 0;
+            sees(row, "mask", 0, last);
+            sees(row, "mask_local", row < valid ? Math.max(0, last - shape.slidingWindow() + 1) : 0, last);
         }
-        fillRope("cos", "sin", shape.rope(), window.start());
-        shape.localRope().ifPresent(rope -> fillRope("cos_local", "sin_local", rope, window.start()));
-        fillMask("mask", window.start(), valid, Integer.MAX_VALUE);
-        fillMask("mask_local", window.start(), valid, shape.slidingWindow());
         tensors.get("step").set(0, window.start());
         Tensor pick = tensors.get("pick");
         for (int row = 0; row < rows; row++) {
@@ -75,7 +74,37 @@ final class WindowInputs {
         }
     }
 
-    private void fillRope(String cosName, String sinName, Rope rope, int start) {
+    /**
+     * Fills every row with a token of a stream of its own, or padding.
+     *
+     * @param step column of row 0
+     * @param members stream of each row; null for padding
+     * @param indices position of each row's token in its stream
+     */
+    void fill(int step, BatchMember[] members, int[] indices) {
+        for (int row = 0; row < rows; row++) {
+            BatchMember member = members[row];
+            int position = member == null ? 0 : indices[row];
+            token(row, member == null ? 0 : member.token(position), position);
+            if (member == null) {
+                sees(row, "mask", 0, 0);
+                sees(row, "mask_local", 0, 0);
+            } else {
+                sees(row, "mask", member, 0, position);
+                sees(row, "mask_local", member, Math.max(0, position - shape.slidingWindow() + 1), position);
+            }
+        }
+        tensors.get("step").set(0, step);
+    }
+
+    private void token(int row, int id, int position) {
+        embedding.lookup(id, embeddingRow);
+        putRow(tensors.get("emb"), row, embeddingRow);
+        rope(row, "cos", "sin", shape.rope(), position);
+        shape.localRope().ifPresent(rope -> rope(row, "cos_local", "sin_local", rope, position));
+    }
+
+    private void rope(int row, String cosName, String sinName, Rope rope, int position) {
         Tensor cos = tensors.get(cosName);
         Tensor sin = tensors.get(sinName);
         if (cos == null || sin == null) {
@@ -83,23 +112,28 @@ final class WindowInputs {
         }
         float[] cosRow = new float[rope.dim()];
         float[] sinRow = new float[rope.dim()];
-        for (int row = 0; row < rows; row++) {
-            rope.row(start + row, cosRow, sinRow);
-            putRow(cos, row, cosRow);
-            putRow(sin, row, sinRow);
+        rope.row(position, cosRow, sinRow);
+        putRow(cos, row, cosRow);
+        putRow(sin, row, sinRow);
+    }
+
+    /** Opens the columns from {@code first} to {@code last}, both included. */
+    private void sees(int row, String name, int first, int last) {
+        Tensor mask = tensors.get(name);
+        if (mask != null) {
+            Arrays.fill(maskRow, CLOSED);
+            Arrays.fill(maskRow, first, last + 1, 0);
+            putRow(mask, row, maskRow);
         }
     }
 
-    private void fillMask(String name, int start, int valid, int sliding) {
+    /** Opens the columns of a stream's tokens from {@code first} to {@code last}, both included. */
+    private void sees(int row, String name, BatchMember member, int first, int last) {
         Tensor mask = tensors.get(name);
-        if (mask == null) {
-            return;
-        }
-        for (int row = 0; row < rows; row++) {
-            int last = row < valid ? start + row : 0;
-            long first = row < valid ? Math.max(0L, (long) last - sliding + 1) : 0;
-            for (int column = 0; column < columns; column++) {
-                maskRow[column] = column >= first && column <= last ? 0 : CLOSED;
+        if (mask != null) {
+            Arrays.fill(maskRow, CLOSED);
+            for (int position = first; position <= last; position++) {
+                maskRow[member.column(position)] = 0;
             }
             putRow(mask, row, maskRow);
         }

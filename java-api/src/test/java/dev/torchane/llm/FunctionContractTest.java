@@ -20,7 +20,7 @@ class FunctionContractTest {
 
     @Test
     void given_the_function_of_its_manifest_when_it_is_verified_then_it_passes() {
-        FunctionContract.verify(good, shape, 8, 64);
+        FunctionContract.verify(good, shape, 8, 64, true);
     }
 
     @Test
@@ -62,7 +62,8 @@ class FunctionContractTest {
     }
 
     private void refused(String expected, Function function) {
-        String message = assertThrows(TorchAneException.class, () -> FunctionContract.verify(function, shape, 8, 64))
+        String message = assertThrows(
+                        TorchAneException.class, () -> FunctionContract.verify(function, shape, 8, 64, true))
                 .getMessage();
         assertTrue(message.contains(expected) && message.contains("decode_64"), message);
     }
