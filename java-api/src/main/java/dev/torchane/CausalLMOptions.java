@@ -89,6 +89,12 @@ public record CausalLMOptions(
             return this;
         }
 
+        /** Whether the program gets functions in which eight streams take a token at once; it does unless this says no. */
+        public Builder batch(boolean functions) {
+            build = build.withBatch(functions);
+            return this;
+        }
+
         /** Name of the engine. */
         public Builder engine(String name) {
             engine = name;

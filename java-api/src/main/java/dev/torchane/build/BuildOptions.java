@@ -14,9 +14,17 @@ import java.util.TreeMap;
  * @param maxLen largest context in tokens; 0 takes the smaller of 2048 and the model's own limit
  * @param prefillWindow tokens in a prefill window
  * @param ladder context rungs below maxLen; each has its own functions
+ * @param batch whether there are functions in which eight streams take a token at once; without them a batch runs one stream
+ *     after another
  */
 public record BuildOptions(
-        Target target, DType precision, WeightEncoding weights, int maxLen, int prefillWindow, List<Integer> ladder) {
+        Target target,
+        DType precision,
+        WeightEncoding weights,
+        int maxLen,
+        int prefillWindow,
+        List<Integer> ladder,
+        boolean batch) {
 
     /** Tokens in a decode window. */
     public static final int DECODE_WINDOW = 8;
@@ -44,34 +52,38 @@ public record BuildOptions(
         }
     }
 
-    /** Target cpu, fp32 activations, int8 weights, the ladder 512 to 8192, prefill windows of 256. */
+    /** Target cpu, fp32 activations, int8 weights, the ladder 512 to 8192, prefill windows of 256, batch functions. */
     public static BuildOptions defaults() {
         return new BuildOptions(
-                Target.CPU, DType.FP32, WeightEncoding.INT8, 0, 256, List.of(512, 1024, 2048, 4096, 8192));
+                Target.CPU, DType.FP32, WeightEncoding.INT8, 0, 256, List.of(512, 1024, 2048, 4096, 8192), true);
     }
 
     public BuildOptions withTarget(Target other) {
-        return new BuildOptions(other, precision, weights, maxLen, prefillWindow, ladder);
+        return new BuildOptions(other, precision, weights, maxLen, prefillWindow, ladder, batch);
     }
 
     public BuildOptions withPrecision(DType other) {
-        return new BuildOptions(target, other, weights, maxLen, prefillWindow, ladder);
+        return new BuildOptions(target, other, weights, maxLen, prefillWindow, ladder, batch);
     }
 
     public BuildOptions withWeights(WeightEncoding other) {
-        return new BuildOptions(target, precision, other, maxLen, prefillWindow, ladder);
+        return new BuildOptions(target, precision, other, maxLen, prefillWindow, ladder, batch);
     }
 
     public BuildOptions withMaxLen(int tokens) {
-        return new BuildOptions(target, precision, weights, tokens, prefillWindow, ladder);
+        return new BuildOptions(target, precision, weights, tokens, prefillWindow, ladder, batch);
     }
 
     public BuildOptions withPrefillWindow(int tokens) {
-        return new BuildOptions(target, precision, weights, maxLen, tokens, ladder);
+        return new BuildOptions(target, precision, weights, maxLen, tokens, ladder, batch);
     }
 
     public BuildOptions withLadder(List<Integer> rungs) {
-        return new BuildOptions(target, precision, weights, maxLen, prefillWindow, rungs);
+        return new BuildOptions(target, precision, weights, maxLen, prefillWindow, rungs, batch);
+    }
+
+    public BuildOptions withBatch(boolean functions) {
+        return new BuildOptions(target, precision, weights, maxLen, prefillWindow, ladder, functions);
     }
 
     /** Each option as text, sorted by name: for keys and manifests. */
@@ -83,6 +95,7 @@ public record BuildOptions(
         text.put("maxLen", Integer.toString(maxLen));
         text.put("prefillWindow", Integer.toString(prefillWindow));
         text.put("ladder", ladder.toString());
+        text.put("batch", Boolean.toString(batch));
         return text;
     }
 }

@@ -39,12 +39,18 @@ final class ModelOptions {
     @Option(names = "--max-len", description = "Largest context in tokens; default 2048 or the model's own limit.")
     private int maxLen;
 
+    @Option(
+            names = "--no-batch",
+            description = "Build no functions for eight streams at once: a smaller program, batches run one by one.")
+    private boolean noBatch;
+
     CausalLMOptions.Builder builder(Progress progress) {
         return CausalLMOptions.builder()
                 .target(target)
                 .precision(precision.type)
                 .weights(weights)
                 .maxLen(maxLen)
+                .batch(!noBatch)
                 .progress(progress);
     }
 }

@@ -91,6 +91,7 @@ final class CausalLmExport {
         node.put("precision", options.precision().mil());
         node.put("maxLen", plan.rungs().getLast());
         node.put("prefillWindow", plan.prefillWindow());
+        node.put("batch", options.batch());
         plan.rungs().forEach(node.putArray("ladder")::add);
         Arrays.stream(calibration).forEach(node.putArray("calibration")::add);
         return node.toString();

@@ -26,4 +26,15 @@ class RowAxesTest {
                 .getMessage();
         assertTrue(message.contains("'emb'") && message.contains("axis 3"), message);
     }
+
+    @Test
+    void given_a_function_whose_rows_belong_to_streams_when_three_are_wanted_then_three_are_computed_to_the_end() {
+        Function batch = TinyLlama.batchFunction();
+        RowSpecializer.Result three =
+                RowSpecializer.apply(batch, TinyLlama.ROW_AXES, 3).orElseThrow();
+        assertEquals(Map.of("logits", 0), three.outputAxes());
+        assertEquals(
+                List.of(3, TinyLlama.VOCAB),
+                three.function().outputs().getFirst().type().shape());
+    }
 }

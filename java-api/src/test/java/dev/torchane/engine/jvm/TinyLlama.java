@@ -4,6 +4,7 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.Tensor;
 import dev.torchane.program.DType;
+import dev.torchane.program.Function;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.Program;
 import dev.torchane.program.ProgramBuilder;
@@ -51,8 +52,7 @@ final class TinyLlama {
         }
         random(random, "norm", HIDDEN, 1);
         random(random, "head", VOCAB * HIDDEN, 0.3);
-        LlamaFunctions functions =
-                new LlamaFunctions(LAYERS, HIDDEN, HEADS, KV, DIM, MLP, VOCAB, EPSILON, stateType, this::weight);
+        LlamaFunctions functions = functions(stateType);
         ProgramBuilder builder = ProgramBuilder.create();
         functions.window(builder, "prefill", 16, M);
         functions.window(builder, "decode", 8, M);
@@ -73,6 +73,17 @@ final class TinyLlama {
 
     LoadedProgram load(EngineOptions options) {
         return JvmEngine.load(program, ROW_AXES, weights, options);
+    }
+
+    /** The function of windows whose rows belong to streams of their own. */
+    static Function batchFunction() {
+        ProgramBuilder builder = ProgramBuilder.create();
+        new TinyLlama(DType.FP32).functions(DType.FP32).batch(builder, "batch", 8, M);
+        return builder.build().function("batch");
+    }
+
+    private LlamaFunctions functions(DType stateType) {
+        return new LlamaFunctions(LAYERS, HIDDEN, HEADS, KV, DIM, MLP, VOCAB, EPSILON, stateType, this::weight);
     }
 
     private Value weight(FunctionBuilder f, String name, int... shape) {
