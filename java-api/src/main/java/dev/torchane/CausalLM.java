@@ -50,8 +50,9 @@ public final class CausalLM implements AutoCloseable {
     private final Optional<Tokenizer> tokenizer;
     private final OneCallAtATime calls;
     private final GenerationForms forms;
+    private final Session.Shared shared;
 
-    private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer) {
+    private CausalLM(Bundle bundle, LoadedProgram program, Optional<Tokenizer> tokenizer, CausalLMOptions options) {
         this.bundle = bundle;
         this.program = program;
         this.tokenizer = tokenizer;
@@ -65,8 +66,10 @@ public final class CausalLM implements AutoCloseable {
                 manifest.model().vocab(),
                 manifest.model().maxLen());
         this.state = model.newState();
-        this.calls = new OneCallAtATime(bundle::close);
+        Sessions sessions = new Sessions(bundle::close);
+        this.calls = new OneCallAtATime(sessions::release);
         this.forms = new GenerationForms(calls);
+        this.shared = new Session.Shared(model, text, sessions, Fingerprint.of(manifest, options));
     }
 
     /**
@@ -146,7 +149,7 @@ public final class CausalLM implements AutoCloseable {
         LoadedProgram program = null;
         try {
             program = Engine.named(options.engine()).load(opened, options.engineOptions());
-            CausalLM lm = new CausalLM(opened, program, joined(tokenizer));
+            CausalLM lm = new CausalLM(opened, program, joined(tokenizer), options);
             event.commit();
             return lm;
         } catch (Throwable failure) {
@@ -312,6 +315,49 @@ public final class CausalLM implements AutoCloseable {
         return text.encode(chat, Arguments.given(options, "options"));
     }
 
+    /**
+     * Generates behind many prompts, in a batch where the bundle has batch functions: eight streams take a token in each call of
+     * the program, and a stream that ends makes room for a prompt that waits. Each result is that of {@link #generate(int[],
+     * GenerateOptions)}; without the functions (built with {@code batch(false)}) the streams run one after another.
+     *
+     * @return one result for each request, in their order
+     * @throws IllegalArgumentException when a prompt is empty, or has an id outside the vocabulary; nothing is computed then
+     * @throws dev.torchane.llm.ContextOverflowException when a prompt is longer than {@link #maxLen()}; nothing is computed then
+     * @throws BatchException when generations failed on their way; it has the results of all
+     * @throws IllegalStateException after {@link #close()}, or while another call runs
+     */
+    public List<Generation> generateBatch(List<BatchRequest> requests) {
+        List<BatchRequest> given = List.copyOf(Arguments.given(requests, "requests"));
+        return calls.run(() -> new BatchRun(model, text, given).run());
+    }
+
+    /** As {@link #generateBatch(List)}, behind texts, each as in {@link #generate(String, GenerateOptions)}. */
+    public List<Generation> generateBatch(List<String> prompts, GenerateOptions options) {
+        return generateBatch(Arguments.given(prompts, "prompts").stream()
+                .map(prompt -> BatchRequest.of(prompt, options))
+                .toList());
+    }
+
+    /**
+     * A conversation with a context of its own, beside this model's; it keeps what is computed from turn to turn. It holds memory
+     * until it or the model is closed.
+     */
+    public Session newSession() {
+        calls.requireOpen();
+        return Session.begin(shared);
+    }
+
+    /**
+     * A conversation that {@link Session#save} wrote, in this process or another.
+     *
+     * @throws dev.torchane.llm.SavedStateException when there is no such file, it is damaged, or it belongs to another model or
+     *     another build of it
+     */
+    public Session restoreSession(Path file) {
+        calls.requireOpen();
+        return Session.restore(shared, Arguments.given(file, "file"));
+    }
+
     /** The ids that {@link #generate(String, GenerateOptions)} feeds for a prompt, without tools. */
     public int[] encode(String prompt, boolean raw) {
         return ids(prompt, GenerateOptions.defaults().withRaw(raw));
@@ -342,6 +388,7 @@ public final class CausalLM implements AutoCloseable {
     @Override
     public void close() {
         calls.close(() -> {
+            shared.sessions().close();
             state.close();
             program.close();
             tokenizer.ifPresent(Tokenizer::close);

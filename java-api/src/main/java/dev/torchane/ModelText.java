@@ -45,9 +45,12 @@ final class ModelText {
     /** Ids of a prompt: as it stands, or as the user's turn in the chat template. */
     int[] encode(String prompt, GenerateOptions options) {
         Arguments.given(prompt, "prompt");
-        return options.raw()
-                ? known().encode(fitting(prompt), true)
-                : encode(List.of(ChatMessage.user(prompt)), options);
+        return options.raw() ? encodeRaw(prompt, true) : encode(List.of(ChatMessage.user(prompt)), options);
+    }
+
+    /** Ids of a text as it stands; at the beginning with the token that begins a text. */
+    int[] encodeRaw(String text, boolean beginning) {
+        return known().encode(fitting(text), beginning);
     }
 
     /** Ids of a chat that the model is to go on with. */

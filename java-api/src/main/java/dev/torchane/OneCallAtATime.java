@@ -8,14 +8,22 @@ import java.util.function.Supplier;
  */
 final class OneCallAtATime {
 
+    private final String what;
     private final Runnable free;
     private Claim holder;
     private volatile boolean closed;
 
+    /** For a model. */
+    OneCallAtATime(Runnable free) {
+        this("model", free);
+    }
+
     /**
+     * @param what is used, for messages
      * @param free runs once, after {@link #close} and after the call that was running then
      */
-    OneCallAtATime(Runnable free) {
+    OneCallAtATime(String what, Runnable free) {
+        this.what = what;
         this.free = free;
     }
 
@@ -91,9 +99,9 @@ final class OneCallAtATime {
         requireOpen();
         if (holder != null) {
             throw new IllegalStateException(
-                    "this model is in use by another call (a second thread, a listener that calls"
-                            + " back, or a stream that was neither read to its end nor closed): wait for that call to end, or open"
-                            + " the bundle again for a context of its own");
+                    "this " + what + " is in use by another call (a second thread, a listener that calls"
+                            + " back, or a stream that was neither read to its end nor closed): wait for that call to end, or take"
+                            + " a session of its own (newSession)");
         }
         holder = new Claim();
         return holder;
@@ -120,14 +128,14 @@ final class OneCallAtATime {
         return closed ? closedMeanwhile(failure) : failure;
     }
 
-    private static IllegalStateException closedMeanwhile(RuntimeException failure) {
-        return new IllegalStateException("this model was closed while a call was running", failure);
+    private IllegalStateException closedMeanwhile(RuntimeException failure) {
+        return new IllegalStateException("this " + what + " was closed while a call was running", failure);
     }
 
     /** @throws IllegalStateException when it is closed */
     void requireOpen() {
         if (closed) {
-            throw new IllegalStateException("this model is closed");
+            throw new IllegalStateException("this " + what + " is closed");
         }
     }
 

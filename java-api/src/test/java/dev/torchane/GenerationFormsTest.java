@@ -60,6 +60,25 @@ class GenerationFormsTest {
                 throw (Exception) e.getCause();
             }
         });
+        FORMS.put("in a session", (lm, prompt, options) -> {
+            try (Session session = lm.newSession()) {
+                session.generate(prompt, options);
+            }
+        });
+        FORMS.put("streamed in a session", (lm, prompt, options) -> {
+            try (Session session = lm.newSession();
+                    Stream<Token> tokens = session.stream(prompt, options)) {
+                tokens.forEach(token -> {});
+            }
+        });
+        FORMS.put("in a batch", (lm, prompt, options) -> {
+            BatchRequest another = BatchRequest.of(new int[] {3, 4, 5}, GenerateOptions.defaults());
+            try {
+                lm.generateBatch(List.of(another, BatchRequest.of(prompt, options), another));
+            } catch (BatchException e) {
+                throw (Exception) e.getCause();
+            }
+        });
     }
 
     /** Asks for one token at a time. */

@@ -56,10 +56,8 @@ public final class BatchLoop implements AutoCloseable {
         if (!model.hasBatch()) {
             throw new TorchAneException("the bundle's program has no batch functions: build it with batch(true)");
         }
-        for (Request request : requests) {
-            model.requireFeedable(0, request.prompt());
-            waiting.add(new BatchMember(request));
-        }
+        model.requireFeedable(requests);
+        requests.forEach(request -> waiting.add(new BatchMember(request)));
         this.model = model;
         this.onEnd = onEnd;
         this.columns = new BatchColumns(model);

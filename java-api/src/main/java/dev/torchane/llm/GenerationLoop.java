@@ -1,5 +1,6 @@
 package dev.torchane.llm;
 
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.IntConsumer;
@@ -37,6 +38,26 @@ public final class GenerationLoop {
         int end = state.position() + prompt.length;
         this.history = state.history(end);
         stream.begin(end, state.position(), model.shape().maxLen() - end);
+    }
+
+    /**
+     * Goes on to a context that is given whole: what the state holds of it already is kept, the rest of the state is forgotten.
+     *
+     * @param context ids, at least one
+     * @param prefillProgress hears how many of them are done, those that were kept included
+     * @throws IllegalArgumentException when there are no ids, or one is outside the vocabulary; the state is then as before
+     * @throws ContextOverflowException when they do not fit; the state is then as before
+     */
+    public static GenerationLoop reusing(
+            LanguageModel model, KvState state, int[] context, TokenStream stream, IntConsumer prefillProgress) {
+        model.requireFeedable(0, context);
+        int kept = state.keepCommonPrefix(context);
+        return new GenerationLoop(
+                model,
+                state,
+                Arrays.copyOfRange(context, kept, context.length),
+                stream,
+                done -> prefillProgress.accept(kept + done));
     }
 
     /**

@@ -6,6 +6,7 @@ import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.Tensor;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -178,6 +179,16 @@ public final class LanguageModel {
      */
     void requireFeedable(KvState state, int[] ids) {
         requireFeedable(state.position(), ids);
+    }
+
+    /**
+     * Checks every prompt of a batch before anything is computed.
+     *
+     * @throws IllegalArgumentException when one is empty or has an id that is not in the vocabulary
+     * @throws ContextOverflowException when one would have more than maxLen tokens
+     */
+    public void requireFeedable(List<BatchLoop.Request> requests) {
+        requests.forEach(request -> requireFeedable(0, request.prompt()));
     }
 
     /** The same behind {@code position} tokens. */

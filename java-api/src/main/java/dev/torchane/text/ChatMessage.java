@@ -74,6 +74,35 @@ public record ChatMessage(String role, String content, Map<String, Object> more)
         return new ChatMessage("tool", content, more);
     }
 
+    /** A chat as text that {@link #fromJson} reads. */
+    public static String toJson(List<ChatMessage> chat) {
+        return Json.write(
+                Map.of("messages", chat.stream().map(ChatMessage::asMap).toList()));
+    }
+
+    /**
+     * A chat from the text that {@link #toJson} wrote.
+     *
+     * @throws IllegalArgumentException when it is something else
+     */
+    public static List<ChatMessage> fromJson(String json) {
+        List<ChatMessage> chat = new ArrayList<>();
+        if (Json.object(json, "the chat").get("messages") instanceof List<?> messages) {
+            for (Object message : messages) {
+                Map<String, Object> more = new LinkedHashMap<>();
+                if (message instanceof Map<?, ?> fields) {
+                    fields.forEach((name, value) -> more.put(String.valueOf(name), value));
+                }
+                if (!(more.remove("role") instanceof String role)
+                        || !(more.remove("content") instanceof String content)) {
+                    throw new IllegalArgumentException("a message needs a role and a content, found " + message);
+                }
+                chat.add(new ChatMessage(role, content, more));
+            }
+        }
+        return List.copyOf(chat);
+    }
+
     /** The message as a template sees it. */
     Map<String, Object> asMap() {
         Map<String, Object> map = new LinkedHashMap<>();

@@ -66,8 +66,9 @@ public final class TinyBundle {
             long weight = writer.weights().append(matrix, MemorySegment.ofArray(head));
             ProgramBuilder program = ProgramBuilder.create();
             for (int rung : LADDER) {
-                function(program.function("prefill_" + rung), 16, rung, matrix, weight);
-                function(program.function("decode_" + rung), 8, rung, matrix, weight);
+                function(program.function("prefill_" + rung), 16, rung, matrix, weight, true);
+                function(program.function("decode_" + rung), 8, rung, matrix, weight, true);
+                function(program.function("batch_" + rung), 8, rung, matrix, weight, false);
             }
             writer.program(program.build());
             TinyTokenizer.write(directory);
@@ -79,19 +80,22 @@ public final class TinyBundle {
         }
     }
 
-    private static void function(FunctionBuilder f, int rows, int rung, TensorType matrix, long weight) {
+    private static void function(FunctionBuilder f, int rows, int rung, TensorType matrix, long weight, boolean picks) {
         Value embedded = f.input("emb", TensorType.of(DType.FP32, 1, rows, matrix.axis(1)));
         f.input("cos", TensorType.of(DType.FP32, 1, rows, DIM));
         f.input("sin", TensorType.of(DType.FP32, 1, rows, DIM));
         f.input("mask", TensorType.of(DType.FP32, 1, 1, rows, rung));
         f.input("step", TensorType.of(DType.INT32, 1));
-        Value pick = f.input("pick", TensorType.of(DType.FP32, 1, rows));
+        Value pick = picks ? f.input("pick", TensorType.of(DType.FP32, 1, rows)) : null;
         f.state("key_cache", TensorType.of(DType.FP32, 1, 1, 1, rung, DIM));
         f.state("value_cache", TensorType.of(DType.FP32, 1, 1, 1, rung, DIM));
-        Value rowsOfPick = f.mul("rows", embedded, f.expandDims("pick_rows", pick, -1));
-        Value picked = f.reduce("reduce_sum", "picked", rowsOfPick, List.of(1), true);
-        Value logits = f.linear("head", picked, f.constant("head_weight", BundleWriter.blob(matrix, weight)));
-        f.done(Map.of("logits", f.reshape("logits_row", logits, 1, VOCAB)));
+        Value wanted = embedded;
+        if (picks) {
+            Value rowsOfPick = f.mul("rows", embedded, f.expandDims("pick_rows", pick, -1));
+            wanted = f.reduce("reduce_sum", "picked", rowsOfPick, List.of(1), true);
+        }
+        Value logits = f.linear("head", wanted, f.constant("head_weight", BundleWriter.blob(matrix, weight)));
+        f.done(Map.of("logits", f.reshape("logits_row", logits, picks ? 1 : rows, VOCAB)));
     }
 
     private static String manifest(long table, int hidden) {
