@@ -27,10 +27,6 @@ class Options:
     def from_json(text: str) -> "Options":
         """From ``{"target": …, "precision": …, "maxLen": …, "prefillWindow": …, "ladder": […],
         "calibration": […], "batch": …}``; each may be absent."""
-        each may be absent."""
-=======
-        "batch": …}``; each may be absent."""
->>>>>>> abc8601 (Programs may have batch functions; dynamic and longrope frequencies are taken where they are fixed)
         given = json.loads(text)
         names = {
             "target": "target",
