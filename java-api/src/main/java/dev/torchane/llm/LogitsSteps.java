@@ -5,9 +5,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.ToDoubleFunction;
+import java.util.function.IntToDoubleFunction;
 import java.util.random.RandomGenerator;
-import java.util.stream.IntStream;
 
 /** The steps that {@link Sampling} is made of. An excluded token has the logit minus infinity. */
 final class LogitsSteps {
@@ -150,21 +149,16 @@ final class LogitsSteps {
         return last;
     }
 
-    /** Keeps tokens in the given order, the smallest first, until their probabilities reach {@code p}. */
-    private static void keepUntil(float[] logits, double[] probabilities, float p, ToDoubleFunction<Integer> order) {
-        int[] ids = IntStream.range(0, logits.length)
-                .filter(id -> probabilities[id] > 0)
-                .boxed()
-                .sorted(java.util.Comparator.comparingDouble(order))
-                .mapToInt(Integer::intValue)
-                .toArray();
-        double reached = 0;
-        int kept = 0;
-        while (kept < ids.length && (kept == 0 || reached < p)) {
-            reached += probabilities[ids[kept++]];
+    /** Keeps tokens in the given order, the smallest first, until their probabilities reach {@code p}; excluded ones stay so. */
+    private static void keepUntil(float[] logits, double[] probabilities, float p, IntToDoubleFunction order) {
+        double[] keys = new double[logits.length];
+        Arrays.setAll(keys, id -> probabilities[id] > 0 ? order.applyAsDouble(id) : Double.NaN);
+        SmallestFirst rest = new SmallestFirst(keys);
+        for (double reached = 0; reached < p && rest.size() > 0; ) {
+            reached += probabilities[rest.take()];
         }
-        for (int i = kept; i < ids.length; i++) {
-            logits[ids[i]] = EXCLUDED;
+        for (int i = 0; i < rest.size(); i++) {
+            logits[rest.left(i)] = EXCLUDED;
         }
     }
 
