@@ -11,6 +11,7 @@ import dev.torchane.llm.Sampling;
 import dev.torchane.testing.TinyBundle;
 import dev.torchane.testing.TinyTokenizer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -203,6 +204,20 @@ class GenerationFormsTest {
         assertEquals(SCRIPT, end.text());
         assertEquals(FinishReason.STOP, end.reason());
         assertEquals(TinyTokenizer.END, end.ids()[end.ids().length - 1]);
+    }
+
+    @Test
+    void any_of_the_ids_that_end_a_generation_ends_it_and_is_no_text(@TempDir Path folder) throws Exception {
+        for (int end : new int[] {id('T'), TinyTokenizer.END}) {
+            Path bundle = TinyBundle.write(folder.resolve("eos" + end), GenerationFormsTest::next);
+            Files.writeString(bundle.resolve("generation_config.json"), "{\"eos_token_id\": [%d, 271]}".formatted(end));
+            try (CausalLM other = CausalLM.open(bundle, CausalLMOptions.defaults())) {
+                Generation generation = other.generate(START, greedy());
+                assertEquals(end == TinyTokenizer.END ? SCRIPT : "A\uD83D\uDE00 S", generation.text());
+                assertEquals(FinishReason.STOP, generation.reason());
+                assertEquals(end, generation.ids()[generation.ids().length - 1]);
+            }
+        }
     }
 
     @Test

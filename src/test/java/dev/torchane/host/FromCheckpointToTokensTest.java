@@ -9,9 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
 import dev.torchane.GenerateOptions;
+import dev.torchane.Generation;
 import dev.torchane.TorchAneException;
 import dev.torchane.build.Progress;
 import dev.torchane.build.WeightEncoding;
+import dev.torchane.llm.Logprob;
+import dev.torchane.llm.TokenLogprobs;
 import dev.torchane.program.Bundle;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,40 +42,63 @@ class FromCheckpointToTokensTest {
         Path llama = TinyModel.LLAMA.write(folder.resolve("llama"), 20);
         Path qwen = TinyModel.QWEN3.write(folder.resolve("qwen"), 21);
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<int[]>> found = List.of(llama, qwen).stream()
+            List<Future<Generation>> found = List.of(llama, qwen).stream()
                     .map(each -> threads.submit(() -> openedThreeTimes(each)))
                     .toList();
-            assertBegins(
-                    TinyBundles.eagerGreedy(llama, PROMPT, 8), found.getFirst().get());
-            assertBegins(
-                    TinyBundles.eagerGreedy(qwen, PROMPT, 8), found.getLast().get());
+            assertIsTorchs(llama, found.getFirst().get());
+            assertIsTorchs(qwen, found.getLast().get());
         }
     }
 
-    private int[] openedThreeTimes(Path checkpoint) {
+    private Generation openedThreeTimes(Path checkpoint) {
         CausalLMOptions options = CausalLMOptions.builder()
                 .maxLen(128)
                 .weights(WeightEncoding.FP32)
                 .cache(folder.resolve("cache"))
                 .build();
-        int[] first = null;
+        Generation first = null;
         for (int round = 0; round < 3; round++) {
             try (CausalLM lm = CausalLM.fromPretrained(checkpoint, options)) {
                 assertEquals(128, lm.maxLen());
                 assertEquals(128, lm.manifest().model().prefillWindow());
-                int[] ids = lm.generate(PROMPT, GenerateOptions.defaults().withMaxNewTokens(8))
-                        .ids();
-                assertArrayEquals(round == 0 ? ids : first, ids);
-                first = ids;
+                Generation generation = lm.generate(
+                        PROMPT, GenerateOptions.defaults().withMaxNewTokens(8).withLogprobs(5));
+                assertArrayEquals(round == 0 ? generation.ids() : first.ids(), generation.ids());
+                first = generation;
             }
         }
         return first;
     }
 
-    /** A generation may end earlier, at an end-of-sequence token. */
-    private static void assertBegins(int[] expected, int[] found) {
-        assertTrue(found.length > 0);
-        assertArrayEquals(Arrays.copyOf(expected, found.length), found);
+    /** Greedy ids and the log probabilities of each step's likeliest tokens; a generation may end at an end-of-sequence token. */
+    private static void assertIsTorchs(Path checkpoint, Generation generation) {
+        int[] ids = generation.ids();
+        assertTrue(ids.length > 0);
+        assertArrayEquals(Arrays.copyOf(TinyBundles.eagerGreedy(checkpoint, PROMPT, 8), ids.length), ids);
+        int[] whole =
+                IntStream.concat(Arrays.stream(PROMPT), Arrays.stream(ids)).toArray();
+        List<float[]> logits = TinyBundles.eager(
+                checkpoint,
+                IntStream.range(0, ids.length)
+                        .mapToObj(step -> Arrays.copyOf(whole, PROMPT.length + step))
+                        .toList());
+        for (int step = 0; step < ids.length; step++) {
+            TokenLogprobs found = generation.logprobs().get(step);
+            assertEquals(ids[step], found.chosen().id());
+            assertEquals(5, found.top().size());
+            assertEquals(found.chosen(), found.top().getFirst());
+            for (Logprob logprob : found.top()) {
+                assertEquals(logSoftmax(logits.get(step), logprob.id()), logprob.value(), 2e-3);
+            }
+        }
+    }
+
+    private static double logSoftmax(float[] logits, int id) {
+        double sum = 0;
+        for (float logit : logits) {
+            sum += Math.exp(logit);
+        }
+        return logits[id] - Math.log(sum);
     }
 
     @Test
