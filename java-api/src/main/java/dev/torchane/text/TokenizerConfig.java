@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.TorchAneException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,6 +26,9 @@ import java.util.TreeSet;
  * @param chatTemplate the model's template
  */
 record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTemplate> chatTemplate) {
+
+    /** A folder of templates by name, as transformers saves them beside chat_template.jinja. */
+    static final String TEMPLATES = "additional_chat_templates";
 
     private static final System.Logger LOGGER = System.getLogger(TokenizerConfig.class.getName());
     private static final ObjectMapper MAPPER =
@@ -89,6 +93,7 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         if (legacy.isTextual()) {
             sources.put(ChatTemplate.DEFAULT, legacy.asText());
         }
+        sources.putAll(named(directory.resolve(TEMPLATES)));
         Path sidecar = directory.resolve("chat_template.jinja");
         if (Files.isRegularFile(sidecar)) {
             sources.put(ChatTemplate.DEFAULT, text(sidecar));
@@ -104,6 +109,23 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         LOGGER.log(
                 Level.INFO, "{0} has no chat template; its vocabulary has ChatML''s tokens: ChatML is used", directory);
         return Optional.of(ChatTemplate.chatMl());
+    }
+
+    /** Templates by the names of their files. */
+    private static Map<String, String> named(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            return Map.of();
+        }
+        Map<String, String> sources = new TreeMap<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.jinja")) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                sources.put(name.substring(0, name.length() - ".jinja".length()), text(file));
+            }
+            return sources;
+        } catch (IOException e) {
+            throw new TorchAneException(folder + " cannot be read: " + e, e);
+        }
     }
 
     private static String tokenText(JsonNode value) {

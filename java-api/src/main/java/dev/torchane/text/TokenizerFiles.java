@@ -73,6 +73,9 @@ public final class TokenizerFiles {
                 if (COPIED.contains(name)) {
                     Files.copy(file, directory.resolve(name), StandardCopyOption.REPLACE_EXISTING);
                     found |= name.equals("tokenizer.json");
+                } else if (file.toAbsolutePath().getParent().endsWith(TokenizerConfig.TEMPLATES)) {
+                    Path folder = Files.createDirectories(directory.resolve(TokenizerConfig.TEMPLATES));
+                    Files.copy(file, folder.resolve(name), StandardCopyOption.REPLACE_EXISTING);
                 }
             }
             return found;

@@ -34,14 +34,27 @@ final class HuggingFaceDirectory {
             "chat_template.jinja",
             "chat_template.json");
 
+    /** A folder of chat templates by name, beside the one in chat_template.jinja. */
+    private static final String TEMPLATES = "additional_chat_templates";
+
     private HuggingFaceDirectory() {}
 
-    /** The files of a checkpoint in this directory: weights first, then what lies beside them. */
+    /** What lies beside the weights, in an order that does not change. */
     static List<Path> companions(Path directory) {
-        return COMPANIONS.stream()
-                .map(directory::resolve)
+        return Stream.concat(COMPANIONS.stream().map(directory::resolve), templates(directory.resolve(TEMPLATES)))
                 .filter(Files::isRegularFile)
                 .toList();
+    }
+
+    private static Stream<Path> templates(Path folder) {
+        if (!Files.isDirectory(folder)) {
+            return Stream.of();
+        }
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".jinja")).sorted().toList().stream();
+        } catch (IOException e) {
+            throw new CheckpointFault.Unreadable(folder, e.toString()).exception(e);
+        }
     }
 
     static ObjectNode config(Path directory) {

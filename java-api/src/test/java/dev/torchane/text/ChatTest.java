@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.torchane.testing.TinyModel;
 import dev.torchane.testing.TinyTokenizer;
+import dev.torchane.weights.Checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,6 +62,25 @@ class ChatTest {
             assertEquals(
                     "tools: [{\"name\": \"f\"}]",
                     template.render(HELLO, true, Map.of("tools", List.of(Map.of("name", "f")))));
+        }
+    }
+
+    @Test
+    void namedTemplatesBesideASidecarAreFoundAndTravelWithABundle() throws IOException {
+        TinyModel.of(TinyModel.Architecture.LLAMA, 1).writeHuggingFace(directory);
+        Files.writeString(directory.resolve("chat_template.jinja"), "side: {{ messages[0].content }}");
+        Path folder = Files.createDirectory(directory.resolve("additional_chat_templates"));
+        Files.writeString(folder.resolve("tool_use.jinja"), "tools: {{ tools[0].function.name }}");
+        Path bundle = Files.createDirectory(directory.resolve("bundle"));
+        try (Checkpoint checkpoint = Checkpoint.open(directory)) {
+            assertTrue(TokenizerFiles.write(checkpoint, bundle));
+        }
+        for (Path place : List.of(directory, bundle)) {
+            try (Tokenizer tokenizer = Tokenizer.open(place)) {
+                ChatTemplate template = tokenizer.chatTemplate().orElseThrow();
+                assertEquals("side: hello", template.render(HELLO, true));
+                assertEquals("tools: f", template.render(HELLO, List.of(Tool.of("f", "")), true, Map.of()));
+            }
         }
     }
 
