@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prepares what ./torch-ane bench measures this library against: a Python environment with llama.cpp (built for this machine),
-# transformers on torch, and ONNX Runtime's generate loop, and their forms of the demo's model. Some 6 GB and, for the build of
+# transformers on torch, ONNX Runtime's generate loop and Jlama, and their forms of the demo's model. Some 6 GB and, for the build of
 # llama.cpp, 10 minutes of two cores. Packages come from the index that pip is configured to. What does not install is
 # named here and skipped by the bench. Needs python3 with venv, a C++ compiler, cmake.
 #
@@ -42,13 +42,26 @@ install() {
     say "no model at $model: run ./torch-ane demo once"
     exit 1
 }
-mkdir -p "$peers"
+mkdir -p "$peers/jlama"
 [ -x "$python" ] || python3 -m venv "$peers/venv"
 "$python" -c 'import llama_cpp' 2>/dev/null ||
     CMAKE_ARGS=$(ggml_flags) CMAKE_BUILD_PARALLEL_LEVEL=${PEERS_JOBS:-2} \
         install llama.cpp --no-binary llama-cpp-python llama-cpp-python==0.3.36
 install transformers --only-binary :all: torch==2.13.0 transformers==5.24.0 gguf accelerate sentencepiece protobuf
 install onnxruntime-genai --only-binary :all: onnxruntime-genai==0.18.0 onnx onnx-ir
+# Jlama: its jars by Maven, and our worker compiled beside them.
+jlama() {
+    javac=${JAVA_HOME:+$JAVA_HOME/bin/}javac
+    mvn -q -B -f "$here/tools/peers/jlama/pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.9.0:copy-dependencies \
+        -DoutputDirectory="$peers/jlama/lib" -Dos="$(uname | tr 'DL' 'dl' | sed s/darwin/osx/)-$(uname -m | sed s/arm64/aarch_64/)" &&
+        "$javac" --add-modules jdk.incubator.vector -d "$peers/jlama/classes" -cp "$peers/jlama/lib/*" \
+            "$here/tools/peers/jlama/JlamaPeer.java"
+}
+if jlama >"$peers/jlama.log" 2>&1; then
+    say "Jlama: installed"
+else
+    say "Jlama: NOT installed ($peers/jlama.log); it needs mvn, and JAVA_HOME naming a JDK 25"
+fi
 "$python" "$here/tools/peers/models.py" "$model" "$peers/models" 2>"$peers/models.log" || {
     say "the peers' models could not be made: $peers/models.log"
     exit 1

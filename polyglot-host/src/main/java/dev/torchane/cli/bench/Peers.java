@@ -70,9 +70,7 @@ record Peers(List<Contender> found, Map<String, String> skipped) {
                 python,
                 script,
                 threads);
-        peers.skipped.put(
-                "Jlama",
-                "its classes on Maven use Java 21's preview features, which only a JDK 21 loads; this library needs 25");
+        peers.addJlama(folder.resolve("jlama"), models.resolve("hf"), threads);
         peers.skipped.put("llama3.java", "it is in no package registry");
         return peers;
     }
@@ -97,6 +95,26 @@ record Peers(List<Contender> found, Map<String, String> skipped) {
                     python.toString(), script.toString(), kind, model.toString(), "--threads", String.valueOf(threads));
             found.add(new Contender(name, false, works, command));
         }
+    }
+
+    /** One stream at a time, so not in the work of eight. */
+    private void addJlama(Path folder, Path model, int threads) {
+        String name = "Jlama Q4";
+        if (!Files.isRegularFile(folder.resolve("classes/JlamaPeer.class")) || !Files.exists(model)) {
+            skipped.put(name, "no " + folder.resolve("classes") + " or no " + model + ": run tools/peers.sh");
+            return;
+        }
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules=jdk.incubator.vector",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                folder.resolve("classes") + java.io.File.pathSeparator + folder.resolve("lib/*"),
+                "JlamaPeer",
+                model.toString(),
+                String.valueOf(threads));
+        Set<Work> works = Set.of(Work.DECODE_1_Q4, Work.PREFILL_512_Q4, Work.START_Q4, Work.DECODE_CTX4000_Q4);
+        found.add(new Contender(name, false, works, command));
     }
 
     private static boolean installed(Path python, String module) {
