@@ -78,3 +78,10 @@ def test_a_context_shorter_than_the_prefill_window_shrinks_the_window():
     assert options.rungs(8192) == (128,)
     assert Options().rungs(8192) == (512, 1024, 2048)
     assert Options().rungs(1000) == (512, 1000)
+
+
+def test_a_limit_of_the_model_that_is_no_multiple_of_8_gets_a_rung_that_holds_it():
+    assert Options().rungs(125) == (128,)
+    assert Options(max_len=128).rungs(125) == (128,)
+    with pytest.raises(ValueError, match="maxLen is 136, but the model has 125 positions"):
+        Options(max_len=136).rungs(125)

@@ -33,7 +33,7 @@ def _model(export) -> dict:
         "kvHeads": shape.kv_heads,
         "headDim": shape.head_dim,
         "maxPosition": shape.max_position,
-        "maxLen": export.rungs[-1],
+        "maxLen": min(export.rungs[-1], shape.max_position),
         "prefillWindow": export.window,
         "decodeWindow": DECODE_Q,
         "ladder": list(export.rungs),

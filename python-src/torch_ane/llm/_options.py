@@ -56,11 +56,11 @@ class Options:
         return self.calibration or (1 % vocab, *(each % vocab for each in range(1000, 1095)))
 
     def context(self, max_position: int) -> int:
-        """The largest context of the build, in tokens, for a model with this many positions."""
-        longest = max_position // DECODE_Q * DECODE_Q
+        """Columns of the last rung for a model with this many positions, which are rounded up to whole decode windows."""
+        longest = -(-max_position // DECODE_Q) * DECODE_Q
         if not self.max_len:
             return min(2048, longest)
-        if self.max_len > max_position:
+        if self.max_len > longest:
             raise ValueError(
                 f"maxLen is {self.max_len}, but the model has {max_position} positions (max_position_embeddings)"
             )

@@ -80,7 +80,8 @@ class CausalLMExport:
         config = model.config.get_text_config()
         self.architecture, self.config = type(model).__name__, config
         check_kinds(config)
-        check_lengths(config, options.context(config.max_position_embeddings))
+        limit = config.max_position_embeddings
+        check_lengths(config, min(options.context(limit), limit))
 
         with self._stage("prepare", 0, ""):
             reference = reference_run(model, 2 * SAMPLES[0]["Q"])

@@ -5,7 +5,6 @@ import dev.torchane.llm.GenerationLoop;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
 import dev.torchane.text.ChatMessage;
-import dev.torchane.text.OutputPart;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -180,12 +179,8 @@ public final class Session implements AutoCloseable {
     }
 
     private static List<ChatMessage> answered(List<ChatMessage> chat, Generation answer) {
-        List<OutputPart> parts = new ArrayList<>();
-        parts.add(new OutputPart.Thinking(answer.thinking()));
-        parts.add(new OutputPart.Text(answer.text()));
-        parts.addAll(answer.toolCalls());
         List<ChatMessage> more = new ArrayList<>(chat);
-        more.add(ChatMessage.assistant(parts));
+        more.add(answer.asMessage());
         return List.copyOf(more);
     }
 

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.BatchRequest;
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
 import dev.torchane.GenerateOptions;
 import dev.torchane.Generation;
+import dev.torchane.Session;
 import dev.torchane.cli.DemoModel;
 import dev.torchane.llm.ContextOverflowException;
 import dev.torchane.llm.FinishReason;
+import dev.torchane.llm.Sampling;
 import dev.torchane.venv.InstallProgress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -79,6 +82,68 @@ class RealModelTest {
             }
             assertArrayEquals(whole, pieces);
         }
+    }
+
+    @Test
+    void a_batch_of_eight_gives_the_ids_of_eight_single_runs() {
+        try (CausalLM lm = CausalLM.open(bundle, OPTIONS)) {
+            List<BatchRequest> requests = Stream.of(
+                            "What is the capital of France?",
+                            "Name three colours.",
+                            "Count from one to five.",
+                            "Why is the sky blue?",
+                            "Say hello.",
+                            "What is two and two?",
+                            "Who wrote Hamlet?",
+                            "Is water wet? Answer in a long and winding sentence, with many clauses.")
+                    .map(prompt -> BatchRequest.of(
+                            prompt,
+                            tokens(4 + prompt.length() / 4)
+                                    .withSampling(
+                                            prompt.length() % 2 == 0
+                                                    ? Sampling.greedy()
+                                                    : Sampling.temperature(0.8).withSeed(7))))
+                    .toList();
+            List<Generation> together = lm.generateBatch(requests);
+            for (int i = 0; i < requests.size(); i++) {
+                String prompt = ((BatchRequest.Prompt.Text) requests.get(i).prompt()).text();
+                Generation alone = lm.generate(prompt, requests.get(i).options());
+                assertArrayEquals(alone.ids(), together.get(i).ids(), prompt);
+                assertEquals(alone.text(), together.get(i).text());
+            }
+        }
+    }
+
+    @Test
+    void a_saved_conversation_goes_on_in_a_new_process_as_it_would_have_here(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("conversation");
+        Generation expected;
+        try (CausalLM lm = CausalLM.open(bundle, OPTIONS);
+                Session session = lm.newSession()) {
+            session.generate("What is the capital of France?", tokens(16));
+            session.save(file);
+            expected = session.generate("And of Italy?", tokens(16));
+        }
+        Path source = Files.writeString(folder.resolve("GoOn.java"), """
+                import dev.torchane.*;
+                import java.nio.file.Path;
+
+                class GoOn {
+                    public static void main(String[] arguments) {
+                        try (var lm = CausalLM.open(Path.of(arguments[0]), CausalLMOptions.defaults());
+                                var session = lm.restoreSession(Path.of(arguments[1]))) {
+                            var answer = session.generate("And of Italy?", GenerateOptions.defaults().withMaxNewTokens(16));
+                            System.out.println(java.util.Arrays.toString(answer.ids()) + " " + answer.stats().cachedTokens());
+                        }
+                    }
+                }
+                """);
+        JavaProcess second = JavaProcess.run(
+                JavaProcess.classPath(entry -> true), List.of(), source.toString(), bundle.toString(), file.toString());
+        assertEquals(0, second.exitCode(), second.err());
+        String ids = Arrays.toString(expected.ids()) + " " + expected.stats().cachedTokens();
+        assertTrue(expected.stats().cachedTokens() > 30, ids);
+        assertTrue(second.out().contains(ids), ids + " expected, found " + second.out());
     }
 
     @Test

@@ -98,7 +98,9 @@ class ExportTest {
             assertEquals("Qwen2ForCausalLM", manifest.model().architecture());
             assertEquals(List.of(32, 64), manifest.model().ladder());
             assertEquals(64, manifest.model().maxLen());
-            assertEquals(List.of("prefill_32", "decode_32", "batch_32", "prefill_64", "decode_64", "batch_64"), bundle.functionNames());
+            assertEquals(
+                    List.of("prefill_32", "decode_32", "batch_32", "prefill_64", "decode_64", "batch_64"),
+                    bundle.functionNames());
             assertTrue(manifest.versions().keySet().containsAll(List.of("torch-ane", "passes", "torch", "graalpy")));
             Manifest.Weight query = weight(manifest, "model.layers.0.self_attn.q_proj.weight");
             assertEquals("int8", query.encoding());

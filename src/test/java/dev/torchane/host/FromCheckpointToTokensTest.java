@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.BatchRequest;
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
 import dev.torchane.GenerateOptions;
@@ -68,6 +69,36 @@ class FromCheckpointToTokensTest {
             }
         }
         return first;
+    }
+
+    @Test
+    void eachStreamOfABatchIsGivenTheTokensThatTorchGivesItAlone() {
+        Path checkpoint = TinyModel.LLAMA.write(folder.resolve("llama"), 24);
+        CausalLMOptions options = CausalLMOptions.builder()
+                .maxLen(64)
+                .prefillWindow(16)
+                .ladder(32)
+                .weights(WeightEncoding.FP32)
+                .cache(folder.resolve("cache"))
+                .build();
+        List<int[]> prompts = IntStream.range(0, 9)
+                .mapToObj(i -> Arrays.copyOf(PROMPT, 3 + 2 * i))
+                .toList();
+        try (CausalLM lm = CausalLM.fromPretrained(checkpoint, options)) {
+            GenerateOptions eight = GenerateOptions.defaults().withMaxNewTokens(8);
+            List<Generation> found = lm.generateBatch(prompts.stream()
+                    .map(prompt -> BatchRequest.of(prompt, eight))
+                    .toList());
+            for (int i = 0; i < prompts.size(); i++) {
+                assertArrayEquals(
+                        lm.generate(prompts.get(i), eight).ids(), found.get(i).ids());
+            }
+            for (int i : new int[] {0, 8}) {
+                int[] ids = found.get(i).ids();
+                int[] torchs = TinyBundles.eagerGreedy(checkpoint, prompts.get(i), 8);
+                assertArrayEquals(Arrays.copyOf(torchs, ids.length), ids);
+            }
+        }
     }
 
     /** Greedy ids and the log probabilities of each step's likeliest tokens; a generation may end at an end-of-sequence token. */

@@ -183,7 +183,13 @@ public final class BatchLoop implements AutoCloseable {
         filled.fill(first, owners, positions);
         int vocab = model.shape().vocab();
         RowRange rows = new RowRange(frontier - first, members.size());
+        StepEvent event = new StepEvent();
+        event.begin();
+        event.position = frontier;
+        event.rung = rung;
+        event.streams = members.size();
         Tensor logits = function.run(filled.tensors(), columns.state(), rows).get("logits");
+        event.commit();
         for (int i = 0; i < members.size(); i++) {
             take(members.get(i), logits.toFloats((long) (frontier - first + i) * vocab, vocab));
         }

@@ -27,6 +27,7 @@ class LadderPlanTest {
     void a_context_that_is_no_multiple_of_8_gets_a_rung_that_holds_it() {
         assertEquals(new LadderPlan(101, 104, List.of(104)), plan(101, 8192));
         assertEquals(new LadderPlan(3, 8, List.of(8)), plan(3, 8192));
+        assertEquals(new LadderPlan(125, 128, List.of(128)), plan(0, 125));
     }
 
     @Test
