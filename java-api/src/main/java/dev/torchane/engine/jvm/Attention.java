@@ -159,21 +159,33 @@ final class Attention {
             int dim)
             implements Step, WorkerPool.Task {
 
-        /** Rows of one head that one chunk computes. */
+        /** Rows that one chunk computes, for the heads that share keys. */
         private static final int ROWS = 8;
 
         @Override
         public void run(Call call) {
-            call.parallel(this, heads * Math.ceilDiv(rows, ROWS));
+            call.parallel(this, keyHeads * Math.ceilDiv(rows, ROWS) * split(call));
+        }
+
+        /** Parts of a group of heads, where there would be fewer chunks than threads. */
+        private int split(Call call) {
+            int chunks = keyHeads * Math.ceilDiv(rows, ROWS);
+            return chunks >= 2 * call.threads()
+                    ? 1
+                    : Math.min(heads / keyHeads, Math.ceilDiv(2 * call.threads(), chunks));
         }
 
         @Override
         public void run(Call call, int chunk, int worker) {
-            int head = chunk % heads;
-            int first = chunk / heads * ROWS;
-            int keyHead = head / (heads / keyHeads);
+            int split = split(call);
+            int part = chunk % split;
+            int keyHead = chunk / split % keyHeads;
+            int first = chunk / split / keyHeads * ROWS;
+            int group = heads / keyHeads;
+            int head = keyHead * group + group * part / split;
+            int queries = keyHead * group + group * (part + 1) / split - head;
             int[] columns = call.table(table, 0);
-            float[] scratch = call.scratch(worker, Kernels.attentionScratch(width, dim));
+            float[] scratch = call.scratch(worker, Kernels.attentionScratch(queries, width, dim));
             Object keys = memory(key, call);
             Object values = memory(value, call);
             Kernels kernels = call.kernels.attention(keys instanceof short[]);
@@ -183,6 +195,8 @@ final class Attention {
                 kernels.attention(
                         query.array(call),
                         query.offset() + at,
+                        queries,
+                        rows * dim,
                         scale,
                         keys,
                         key.offset() + keyHead * width * dim,

@@ -6,7 +6,6 @@ import dev.torchane.program.Operation;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import dev.torchane.weights.WeightType;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -50,8 +49,8 @@ final class ConstantExpressions {
                 new WeightRef.Ggml(
                         type,
                         operand(operation, "data", literal),
-                        WeightType.valueOf(
-                                text(operand(operation, "kind", literal)).toUpperCase(Locale.ROOT)));
+                        WeightType.block(text(operand(operation, "kind", literal)))
+                                .orElseThrow());
             default ->
                 throw new TorchAneException("the jvm engine does not know the operation '" + operation.kind()
                         + "' (result '" + operation.output().name() + "')");

@@ -38,19 +38,23 @@ interface Kernels {
     }
 
     /**
-     * Attention of one query over some columns: {@code out = softmax(scale * q · k + mask) · v}. Columns are taken in the order
-     * given.
+     * Attention of queries over the same columns of the same keys: {@code out = softmax(scale * q · k + mask) · v}. Columns are
+     * taken in the order given.
      *
-     * @param q the query, {@code dim} floats from {@code qOffset}
+     * @param q the queries, {@code dim} floats each, the first at {@code qOffset}
+     * @param queries how many
+     * @param stride from one query to the next, in {@code q} and in {@code out}
      * @param keys {@code float[]} or fp16 {@code short[]}; column c starts at {@code keyOffset + c * dim}
      * @param values as keys
      * @param mask added to the score of column c: {@code mask[maskOffset + c]}; null adds nothing
-     * @param columns the columns, {@code count} of them from {@code columnsOffset}; at least one
+     * @param columns the columns, {@code count} of them from {@code columnsOffset}, ascending; at least one
      * @param scratch at least {@link #attentionScratch} floats
      */
     void attention(
             float[] q,
             int qOffset,
+            int queries,
+            int stride,
             float scale,
             Object keys,
             int keyOffset,
@@ -67,8 +71,8 @@ interface Kernels {
             float[] scratch);
 
     /** Floats of scratch memory that {@link #attention} needs. */
-    static int attentionScratch(int count, int dim) {
-        return Lanes.roundUp(count) + 8 * Lanes.roundUp(dim) + 4 * Lanes.COUNT;
+    static int attentionScratch(int queries, int count, int dim) {
+        return AttentionScratch.size(queries, count, dim);
     }
 
     /** {@code out[i] = x[i] * rsqrt(mean(x^2) + epsilon) * weight[i]} over one row of {@code size}. */

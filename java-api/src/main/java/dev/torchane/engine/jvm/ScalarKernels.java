@@ -135,6 +135,46 @@ final class ScalarKernels implements Kernels {
     public void attention(
             float[] q,
             int qOffset,
+            int queries,
+            int stride,
+            float scale,
+            Object keys,
+            int keyOffset,
+            Object values,
+            int valueOffset,
+            float[] mask,
+            int maskOffset,
+            int[] columns,
+            int columnsOffset,
+            int count,
+            int dim,
+            float[] out,
+            int outOffset,
+            float[] scratch) {
+        for (int h = 0; h < queries; h++) {
+            one(
+                    q,
+                    qOffset + h * stride,
+                    scale,
+                    keys,
+                    keyOffset,
+                    values,
+                    valueOffset,
+                    mask,
+                    maskOffset,
+                    columns,
+                    columnsOffset,
+                    count,
+                    dim,
+                    out,
+                    outOffset + h * stride,
+                    scratch);
+        }
+    }
+
+    private static void one(
+            float[] q,
+            int qOffset,
             float scale,
             Object keys,
             int keyOffset,

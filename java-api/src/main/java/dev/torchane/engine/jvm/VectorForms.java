@@ -96,7 +96,28 @@ final class VectorForms {
 
     /** e^x with the bits of {@link Maths#exp}. */
     static FloatVector exp(FloatVector x) {
-        FloatVector t = x.fma(FloatVector.broadcast(FLOATS, Maths.LOG2E), FloatVector.broadcast(FLOATS, Maths.ROUND));
+        FloatVector t = exponent(x);
+        IntVector whole = t.reinterpretAsInts().sub(Float.floatToRawIntBits(Maths.ROUND));
+        IntVector half = whole.lanewise(VectorOperators.ASHR, 1);
+        FloatVector result = fraction(x, t).mul(power(half)).mul(power(whole.sub(half)));
+        result = result.blend(0f, x.compare(VectorOperators.LT, Maths.EXP_MIN));
+        return result.blend(Float.POSITIVE_INFINITY, x.compare(VectorOperators.GT, Maths.EXP_MAX));
+    }
+
+    /** As {@link #exp} for numbers up to 0, whose powers of two need no halving. */
+    static FloatVector expOfNegative(FloatVector x) {
+        FloatVector t = exponent(x);
+        IntVector whole = t.reinterpretAsInts().sub(Float.floatToRawIntBits(Maths.ROUND));
+        return fraction(x, t).mul(power(whole)).blend(0f, x.compare(VectorOperators.LT, Maths.EXP_MIN));
+    }
+
+    /** {@code x * log2(e)}, rounded, plus {@link Maths#ROUND}. */
+    private static FloatVector exponent(FloatVector x) {
+        return x.fma(FloatVector.broadcast(FLOATS, Maths.LOG2E), FloatVector.broadcast(FLOATS, Maths.ROUND));
+    }
+
+    /** e^x without its whole powers of two. */
+    private static FloatVector fraction(FloatVector x, FloatVector t) {
         FloatVector n = t.sub(Maths.ROUND);
         FloatVector r = n.fma(FloatVector.broadcast(FLOATS, -Maths.LN2_HIGH), x);
         r = n.fma(FloatVector.broadcast(FLOATS, -Maths.LN2_LOW), r);
@@ -105,15 +126,10 @@ final class VectorForms {
         p = p.fma(r, FloatVector.broadcast(FLOATS, Maths.E2));
         p = p.fma(r, FloatVector.broadcast(FLOATS, Maths.E1));
         p = p.fma(r, FloatVector.broadcast(FLOATS, Maths.E0));
-        p = p.fma(r.mul(r), r).add(1f);
-        IntVector whole = t.reinterpretAsInts().sub(Float.floatToRawIntBits(Maths.ROUND));
-        IntVector half = whole.lanewise(VectorOperators.ASHR, 1);
-        IntVector rest = whole.sub(half);
-        FloatVector low = half.add(127).lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
-        FloatVector high = rest.add(127).lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
-        FloatVector result = p.mul(low).mul(high);
-        result = result.blend(0f, x.compare(VectorOperators.LT, Maths.EXP_MIN));
-        result = result.blend(Float.POSITIVE_INFINITY, x.compare(VectorOperators.GT, Maths.EXP_MAX));
-        return result.blend(x, x.test(VectorOperators.IS_NAN));
+        return p.fma(r.mul(r), r).add(1f);
+    }
+
+    private static FloatVector power(IntVector exponent) {
+        return exponent.add(127).lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
     }
 }

@@ -69,6 +69,8 @@ final class VectorKernels implements Kernels {
     public void attention(
             float[] q,
             int qOffset,
+            int queries,
+            int stride,
             float scale,
             Object keys,
             int keyOffset,
@@ -87,6 +89,8 @@ final class VectorKernels implements Kernels {
             scalar.attention(
                     q,
                     qOffset,
+                    queries,
+                    stride,
                     scale,
                     keys,
                     keyOffset,
@@ -106,6 +110,8 @@ final class VectorKernels implements Kernels {
         VectorAttention.attention(
                 q,
                 qOffset,
+                queries,
+                stride,
                 scale,
                 keys,
                 keyOffset,

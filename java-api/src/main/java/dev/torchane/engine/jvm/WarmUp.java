@@ -66,13 +66,15 @@ final class WarmUp {
 
     static Runnable attention(Kernels kernels, boolean half) {
         int dim = 64;
-        int width = 50;
+        int width = 150;
         Object keys = half ? new short[width * dim] : new float[width * dim];
-        float[] q = new float[dim];
-        float[] out = new float[dim];
-        float[] scratch = new float[Kernels.attentionScratch(width, dim)];
+        int queries = 3;
+        float[] q = new float[queries * dim];
+        float[] out = new float[queries * dim];
+        float[] scratch = new float[Kernels.attentionScratch(queries, width, dim)];
         int[] columns = java.util.stream.IntStream.range(0, width).toArray();
-        return () -> kernels.attention(q, 0, 1f, keys, 0, keys, 0, null, 0, columns, 0, width, dim, out, 0, scratch);
+        return () -> kernels.attention(
+                q, 0, queries, dim, 1f, keys, 0, keys, 0, null, 0, columns, 0, width, dim, out, 0, scratch);
     }
 
     static Runnable rmsNorm(Kernels kernels) {

@@ -110,24 +110,48 @@ public final class KernelProbe {
     }
 
     private void attention() {
-        for (int dim : new int[] {8, 80}) {
-            int width = 70;
+        for (int dim : new int[] {8, 64, 80}) {
+            int width = 140;
             float[] keys = numbers(width * dim);
             float[] values = numbers(width * dim);
             short[] halfKeys = halves(keys);
             short[] halfValues = halves(values);
             float[] mask = numbers(width);
-            for (int count : new int[] {1, 5, 35}) {
-                int[] columns =
+            for (int count : new int[] {1, 5, 35, 70, 133}) {
+                int[] some =
                         random.ints(0, width).distinct().limit(count).sorted().toArray();
-                float[] q = numbers(dim);
-                float[] out = new float[dim];
-                float[] scratch = new float[Kernels.attentionScratch(width, dim)];
-                kernels.attention(q, 0, 0.3f, keys, 0, values, 0, mask, 0, columns, 0, count, dim, out, 0, scratch);
-                record(out);
-                kernels.attention(
-                        q, 0, 2f, halfKeys, 0, halfValues, 0, null, 0, columns, 0, count, dim, out, 0, scratch);
-                record(out);
+                int[] run = java.util.stream.IntStream.range(3, 3 + count).toArray();
+                for (int[] columns : new int[][] {some, run}) {
+                    int queries = 1 + count % 3;
+                    int stride = dim + 4;
+                    float[] q = numbers(queries * stride);
+                    float[] out = new float[queries * stride];
+                    float[] scratch = new float[Kernels.attentionScratch(queries, count, dim)];
+                    kernels.attention(
+                            q, 0, queries, stride, 0.3f, keys, 0, values, 0, mask, 0, columns, 0, count, dim, out, 0,
+                            scratch);
+                    record(out);
+                    kernels.attention(
+                            q,
+                            0,
+                            queries,
+                            stride,
+                            2f,
+                            halfKeys,
+                            0,
+                            halfValues,
+                            0,
+                            null,
+                            0,
+                            columns,
+                            0,
+                            count,
+                            dim,
+                            out,
+                            0,
+                            scratch);
+                    record(out);
+                }
             }
         }
     }
