@@ -32,7 +32,7 @@ public record CausalLMOptions(
         Arguments.given(progress, "progress");
     }
 
-    /** Target cpu, int8 weights, context 2048 or the model's own if smaller, engine {@code jvm}. */
+    /** Target cpu, weights as a GGUF stores them or int8, context 2048 or the model's own if smaller, engine {@code jvm}. */
     public static CausalLMOptions defaults() {
         return builder().build();
     }

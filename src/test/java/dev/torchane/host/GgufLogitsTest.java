@@ -1,7 +1,12 @@
 package dev.torchane.host;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.torchane.build.WeightEncoding;
+import dev.torchane.engine.Numerics;
+import dev.torchane.program.Bundle;
+import dev.torchane.program.Manifest;
 import dev.torchane.testing.TinyModel;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,6 +31,30 @@ class GgufLogitsTest {
 
         for (int i = 0; i < PROMPTS.size(); i++) {
             assertArrayEquals(expected.get(i), actual.get(i));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"LLAMA", "QWEN2"})
+    void itsBlocksAreKept(TinyModel.Architecture architecture) {
+        Path file = TinyModel.of(architecture, 12).writeGgufOfBlocks(folder.resolve("blocks.gguf"));
+        Path kept = TinyBundles.export(file, TinyBundles.FP32.withWeights(WeightEncoding.STORED), folder);
+        Path values = TinyBundles.export(file, TinyBundles.FP32, folder);
+
+        try (Bundle bundle = Bundle.open(kept)) {
+            for (Manifest.Weight weight : bundle.manifest().weights()) {
+                if (weight.shape().size() == 2 && weight.shape().getLast() % 32 == 0) {
+                    assertEquals("q8_0", weight.encoding(), weight.name());
+                    assertEquals(0, weight.maxError(), weight.name());
+                } else {
+                    assertEquals(weight.shape().size() == 2 ? "int8" : "fp32", weight.encoding(), weight.name());
+                }
+            }
+        }
+        List<float[]> expected = TinyBundles.run(values, Numerics.FP32, PROMPTS);
+        List<float[]> actual = TinyBundles.run(kept, Numerics.FP32, PROMPTS);
+        for (int i = 0; i < PROMPTS.size(); i++) {
+            assertArrayEquals(expected.get(i), actual.get(i), 0.02f);
         }
     }
 }

@@ -52,10 +52,10 @@ public record BuildOptions(
         }
     }
 
-    /** Target cpu, fp32 activations, int8 weights, the ladder 512 to 8192, prefill windows of 256, batch functions. */
+    /** Target cpu, fp32 activations, stored weights, the ladder 512 to 8192, prefill windows of 256, batch functions. */
     public static BuildOptions defaults() {
         return new BuildOptions(
-                Target.CPU, DType.FP32, WeightEncoding.INT8, 0, 256, List.of(512, 1024, 2048, 4096, 8192), true);
+                Target.CPU, DType.FP32, WeightEncoding.STORED, 0, 256, List.of(512, 1024, 2048, 4096, 8192), true);
     }
 
     public BuildOptions withTarget(Target other) {

@@ -7,6 +7,11 @@ import java.util.Locale;
  * they are the layers that lose most, and a table is looked up row by row.
  */
 public enum WeightEncoding {
+    /**
+     * The blocks of a GGUF as they are, the embedding's too: no value is rounded again. What is not in blocks, or was changed on the
+     * way, becomes {@link #INT8}, and so does everything that is not built for the CPU.
+     */
+    STORED(0, 0),
     /** As the checkpoint's values in fp32. */
     FP32(32, 0),
     /** Rounded to fp16. */
@@ -30,7 +35,7 @@ public enum WeightEncoding {
         this.group = group;
     }
 
-    /** Bits of one weight, scales and palettes not counted. */
+    /** Bits of one weight, scales and palettes not counted; 0 where the checkpoint decides. */
     public int bits() {
         return bits;
     }
@@ -47,7 +52,7 @@ public enum WeightEncoding {
 
     /** How the embedding table and the head are stored in a build with this encoding. */
     public WeightEncoding ofTables() {
-        return bits < 8 ? INT8 : this;
+        return bits > 0 && bits < 8 ? INT8 : this;
     }
 
     /** Lower-case name, as in manifests and on the command line. */

@@ -1,5 +1,6 @@
 package dev.torchane.program;
 
+import dev.torchane.weights.WeightType;
 import java.util.List;
 
 /** States and compressed constants. */
@@ -124,8 +125,9 @@ final class ConstantRules {
 
     private static List<TensorType> ggml(Call call) {
         TensorType data = call.rank("data", 1, 1);
-        GgmlKind kind = GgmlKind.find(call.text("kind"))
-                .orElseThrow(() -> call.refuse("a kind of " + GgmlKind.names() + ", not '" + call.text("kind") + "'"));
+        WeightType kind = WeightType.block(call.text("kind"))
+                .orElseThrow(
+                        () -> call.refuse("a kind of " + WeightType.blocks() + ", not '" + call.text("kind") + "'"));
         List<Integer> shape = call.ints("shape");
         String dtype = call.text("dtype");
         boolean whole = !shape.isEmpty()
@@ -136,7 +138,7 @@ final class ConstantRules {
                     + " elements and dtype fp32 or fp16, not " + shape + " and '" + dtype + "'");
         }
         TensorType result = new TensorType(DType.ofMil(dtype), shape);
-        long bytes = Math.multiplyExact(result.elements() / kind.blockElements(), (long) kind.blockBytes());
+        long bytes = kind.bytes(result.elements());
         if (data.dtype() != DType.UINT8 || data.elements() != bytes) {
             throw call.refuse("'data' of uint8 with " + bytes + " bytes, not " + data);
         }

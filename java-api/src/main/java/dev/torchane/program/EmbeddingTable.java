@@ -1,8 +1,10 @@
 package dev.torchane.program;
 
+import dev.torchane.weights.WeightType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Optional;
 
 /** The token embedding of a bundle: rows are looked up on the CPU, straight from the mapped weight file. */
 public final class EmbeddingTable {
@@ -13,13 +15,15 @@ public final class EmbeddingTable {
     private final Manifest.Embedding shape;
     private final int vocab;
     private final MemorySegment data;
+    private final Optional<WeightType> blocks;
     private final MemorySegment scales;
     private final boolean narrowScales;
 
     EmbeddingTable(Manifest manifest, WeightFile weights) {
         shape = manifest.embedding();
         vocab = manifest.model().vocab();
-        data = weights.data(shape.data(), TensorType.of(shape.encoding(), shape.rows(), shape.columns()));
+        blocks = WeightType.block(shape.encoding());
+        data = weights.data(shape.data(), type());
         if (shape.scale().isPresent()) {
             long offset = shape.scale().getAsLong();
             narrowScales = weights.blob(offset).dtype() == DType.FP16;
@@ -29,6 +33,13 @@ public final class EmbeddingTable {
             narrowScales = false;
             scales = MemorySegment.NULL;
         }
+    }
+
+    private TensorType type() {
+        int rows = shape.rows();
+        int columns = shape.columns();
+        return blocks.map(kind -> TensorType.of(DType.UINT8, Math.toIntExact(kind.bytes((long) rows * columns))))
+                .orElseGet(() -> TensorType.of(DType.ofMil(shape.encoding()), rows, columns));
     }
 
     /** Entries of the vocabulary. */
@@ -65,7 +76,15 @@ public final class EmbeddingTable {
         }
         long first = (long) id * columns;
         float multiplier = shape.multiplier();
-        switch (shape.encoding()) {
+        if (blocks.isPresent()) {
+            long bytes = blocks.get().bytes(columns);
+            blocks.get().dequantize(data.asSlice(id * bytes, bytes), columns, row);
+            for (int i = 0; i < columns && multiplier != 1; i++) {
+                row.setAtIndex(F32, i, row.getAtIndex(F32, i) * multiplier);
+            }
+            return;
+        }
+        switch (DType.ofMil(shape.encoding())) {
             case FP32 -> {
                 for (int i = 0; i < columns; i++) {
                     row.setAtIndex(F32, i, data.getAtIndex(F32, first + i) * multiplier);

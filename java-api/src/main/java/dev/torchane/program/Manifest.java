@@ -113,12 +113,12 @@ public record Manifest(
     /**
      * The embedding table.
      *
-     * @param encoding fp32, fp16 or int8 (one scale for each row)
+     * @param encoding fp32, fp16, int8 (one scale for each row), or a block format of GGUF files such as q4_1
      * @param data offset of the table's blob, {@code [rows, columns]}
      * @param scale offset of the scales' blob, {@code [rows, 1]}; only for int8
      * @param multiplier factor on every looked-up row
      */
-    public record Embedding(int rows, int columns, DType encoding, long data, OptionalLong scale, float multiplier) {}
+    public record Embedding(int rows, int columns, String encoding, long data, OptionalLong scale, float multiplier) {}
 
     /**
      * One stored weight.

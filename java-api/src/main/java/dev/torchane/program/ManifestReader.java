@@ -1,6 +1,8 @@
 package dev.torchane.program;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.weights.WeightType;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -116,17 +118,20 @@ final class ManifestReader {
                     "at least " + model.vocab() + " rows of " + model.hidden() + " columns, as the model has",
                     rows + " rows of " + columns);
         }
-        String name = embedding.text("encoding");
-        DType encoding = switch (name) {
-            case "fp32" -> DType.FP32;
-            case "fp16" -> DType.FP16;
-            case "int8" -> DType.INT8;
-            default -> throw refuse("embedding.encoding", "fp32, fp16 or int8", "'" + name + "'");
-        };
+        String encoding = embedding.text("encoding");
+        List<String> known = new ArrayList<>(List.of("fp32", "fp16", "int8"));
+        known.addAll(WeightType.blocks());
+        if (!known.contains(encoding)) {
+            throw refuse("embedding.encoding", "one of " + known, "'" + encoding + "'");
+        }
+        int block = WeightType.block(encoding).map(WeightType::blockElements).orElse(1);
+        if (columns % block != 0) {
+            throw refuse("embedding.columns", "whole blocks of " + block + " for " + encoding, "" + columns);
+        }
         OptionalLong scale =
                 embedding.find("scale").isEmpty() ? OptionalLong.empty() : OptionalLong.of(embedding.wide("scale", 0));
-        if (scale.isPresent() != (encoding == DType.INT8)) {
-            throw refuse("embedding.scale", "an offset for int8 and none otherwise", scale.toString() + " for " + name);
+        if (scale.isPresent() != encoding.equals("int8")) {
+            throw refuse("embedding.scale", "an offset for int8 and none otherwise", scale + " for " + encoding);
         }
         double multiplier = embedding.find("multiplier").isEmpty() ? 1 : embedding.number("multiplier");
         return new Manifest.Embedding(rows, columns, encoding, embedding.wide("data", 0), scale, (float) multiplier);

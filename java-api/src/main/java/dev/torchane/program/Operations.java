@@ -1,5 +1,6 @@
 package dev.torchane.program;
 
+import dev.torchane.weights.WeightType;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -185,6 +186,18 @@ public interface Operations {
     /** {@code lut} of each element's block at the element's index. */
     default Value lutToDense(String name, Value indices, Value lut) {
         return apply("constexpr_lut_to_dense", name, Map.of("indices", indices, "lut", lut));
+    }
+
+    /** Blocks of a GGUF, as it stores them, as a tensor. */
+    default Value ggml(String name, Value data, WeightType kind, TensorType type) {
+        return apply(
+                "ane.constexpr_ggml",
+                name,
+                Map.of(
+                        "data", data,
+                        "kind", Literal.text(kind.id()),
+                        "shape", Literal.int32s(type.shape()),
+                        "dtype", Literal.text(type.dtype().mil())));
     }
 
     /** An fp16 constant as fp32. */

@@ -1,6 +1,10 @@
 package dev.torchane.weights;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /**
  * How a tensor's values are stored: an element type, or a GGUF block of several values with shared scales.
@@ -38,6 +42,26 @@ public enum WeightType {
         this.label = label;
         this.blockElements = blockElements;
         this.blockBytes = blockBytes;
+    }
+
+    /** The block format of a name such as {@code q4_0}, in any case. */
+    public static Optional<WeightType> block(String name) {
+        return Arrays.stream(values())
+                .filter(type -> type.isBlocked() && type.label.equalsIgnoreCase(name))
+                .findFirst();
+    }
+
+    /** Names of all block formats in lower case. */
+    public static List<String> blocks() {
+        return Arrays.stream(values())
+                .filter(WeightType::isBlocked)
+                .map(WeightType::id)
+                .toList();
+    }
+
+    /** The label in lower case, as in programs and manifests. */
+    public String id() {
+        return label.toLowerCase(Locale.ROOT);
     }
 
     /** The name that safetensors and GGUF tools print. */

@@ -12,11 +12,13 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.Tensor;
 import dev.torchane.engine.jvm.JvmEngine;
+import dev.torchane.weights.WeightType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,6 +119,41 @@ class BundleTest {
             x.set(1, 10);
             float[] y = decode.run(Map.of("emb", x), decode.newState()).get("y").toFloats();
             assertEquals(List.of(21f, 43f, 0f), List.of(y[0], y[1], y[2]));
+        }
+    }
+
+    @Test
+    void embeddingRowsMayBeBlocksOfAGguf() {
+        byte[] blocks = new byte[2 * WeightType.Q8_0.blockBytes()];
+        // A scale of 0.5, then 1, 2, 3 …; the second row of another.
+        for (int row = 0; row < 2; row++) {
+            blocks[34 * row + 1] = 0x38;
+            for (int i = 0; i < 32; i++) {
+                blocks[34 * row + 2 + i] = (byte) (row * 32 + i);
+            }
+        }
+        String json = JSON.replace("\"vocab\": 3, \"hidden\": 2", "\"vocab\": 2, \"hidden\": 32")
+                .replace(
+                        "\"rows\": 3, \"columns\": 2, \"encoding\": \"int8\"",
+                        "\"rows\": 2, \"columns\": 32, \"encoding\": \"q8_0\"")
+                .replace("\"scale\": 192", "\"scale\": null")
+                .replace("\"eos\": [2]", "\"eos\": [1]");
+        try (BundleWriter writer = BundleWriter.create(folder)) {
+            writer.weights().append(TensorType.of(DType.UINT8, blocks.length), MemorySegment.ofArray(blocks));
+            ProgramBuilder program = ProgramBuilder.create();
+            for (String name : List.of("prefill_16", "decode_16")) {
+                FunctionBuilder f = program.function(name);
+                Value x = f.input("emb", TensorType.of(DType.FP32, 1, 8, 32));
+                f.done(f.apply("identity", "y", Map.of("x", x)));
+            }
+            writer.program(program.build());
+            writer.manifest(json);
+            writer.finish();
+        }
+        try (Bundle bundle = Bundle.open(folder)) {
+            float[] row = new float[32];
+            bundle.embedding().lookup(1, row);
+            assertArrayEquals(new float[] {32, 33, 34}, Arrays.copyOf(row, 3));
         }
     }
 
@@ -250,7 +287,8 @@ class BundleTest {
             [1.0, 0.01]                 | [1.0]                  | expected rope.global.inverseFrequencies
             [1.0, 0.01]                 | [1.0, "x"]             | expected rope.global.inverseFrequencies
             "scale": 192                | "scale": null          | expected embedding.scale to be an offset for int8
-            "encoding": "int8"          | "encoding": "int4"     | expected embedding.encoding to be fp32, fp16 or int8
+            "encoding": "int8"          | "encoding": "int4"     | expected embedding.encoding to be one of [fp32, fp16, int8, q4_0,
+            "encoding": "int8"          | "encoding": "q4_0"     | expected embedding.columns to be whole blocks of 32 for q4_0, found 2
             "shape": [2, 2]             | "shape": 4             | expected weights[0].shape to be a list
             "target": "cpu"             | "target": {}           | expected target to be a string
             "weights": [{               | "weights": [1, {       | expected weights[0] to be an object, found 1

@@ -26,7 +26,11 @@ final class TinyGguf {
 
     private TinyGguf() {}
 
-    static GgufWriter writer(TinyModel.Architecture architecture, Map<String, TinyModel.Values> tensors) {
+    /**
+     * @param blocks whether matrices whose rows are whole blocks are stored as Q8_0
+     */
+    static GgufWriter writer(
+            TinyModel.Architecture architecture, Map<String, TinyModel.Values> tensors, boolean blocks) {
         String id = architecture == TinyModel.Architecture.GEMMA3
                 ? "gemma3"
                 : architecture.name().toLowerCase();
@@ -56,7 +60,11 @@ final class TinyGguf {
             if (architecture == TinyModel.Architecture.GEMMA3 && name.endsWith("norm.weight")) {
                 values = plusOne(values);
             }
-            writer.floats(ggufName(architecture, name), tensor.shape(), values);
+            if (blocks && tensor.shape().length == 2 && tensor.shape()[1] % 32 == 0) {
+                writer.tensor(ggufName(architecture, name), GgufWriter.Q8_0, tensor.shape(), q8(values));
+            } else {
+                writer.floats(ggufName(architecture, name), tensor.shape(), values);
+            }
         });
         return writer;
     }
@@ -100,6 +108,26 @@ final class TinyGguf {
             }
         }
         return result;
+    }
+
+    /** Blocks of 32 values: a scale of fp16, then int8. */
+    private static byte[] q8(float[] values) {
+        byte[] blocks = new byte[values.length / 32 * 34];
+        for (int i = 0; i < values.length; i += 32) {
+            float largest = 1e-4f;
+            for (int j = i; j < i + 32; j++) {
+                largest = Math.max(largest, Math.abs(values[j]));
+            }
+            short scale = Float.floatToFloat16(largest / 127);
+            int at = i / 32 * 34;
+            blocks[at] = (byte) scale;
+            blocks[at + 1] = (byte) (scale >> 8);
+            for (int j = 0; j < 32; j++) {
+                blocks[at + 2 + j] =
+                        (byte) Math.clamp(Math.round(values[i + j] / Float.float16ToFloat(scale)), -127, 127);
+            }
+        }
+        return blocks;
     }
 
     private static float[] plusOne(float[] values) {

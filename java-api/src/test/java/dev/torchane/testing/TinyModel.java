@@ -125,12 +125,17 @@ public final class TinyModel {
 
     /** Writes a GGUF file with F32 tensors, rows paired where llama.cpp's converter pairs them. */
     public Path writeGguf(Path file) {
-        return TinyGguf.writer(architecture, tensors).write(file);
+        return TinyGguf.writer(architecture, tensors, false).write(file);
+    }
+
+    /** As {@link #writeGguf}, with matrices in blocks of Q8_0 where their rows are whole blocks. */
+    public Path writeGgufOfBlocks(Path file) {
+        return TinyGguf.writer(architecture, tensors, true).write(file);
     }
 
     /** The GGUF file before it is written, to add to it or change it. */
     public GgufWriter gguf() {
-        return TinyGguf.writer(architecture, tensors);
+        return TinyGguf.writer(architecture, tensors, false);
     }
 
     private void layer(String prefix) {

@@ -34,7 +34,7 @@ final class ModelOptions {
     @Option(
             names = "--weights",
             description = "Storage of linear weights: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
-    private WeightEncoding weights = WeightEncoding.INT8;
+    private WeightEncoding weights = WeightEncoding.STORED;
 
     @Option(names = "--max-len", description = "Largest context in tokens; default 2048 or the model's own limit.")
     private int maxLen;

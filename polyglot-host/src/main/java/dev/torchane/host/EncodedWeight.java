@@ -2,6 +2,7 @@ package dev.torchane.host;
 
 import dev.torchane.build.WeightEncoding;
 import dev.torchane.program.DType;
+import dev.torchane.weights.WeightType;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -10,12 +11,23 @@ import java.util.Optional;
  *
  * @param encoding what it became; int8 where the encoding that was asked for cannot divide the matrix
  * @param dtype element type of {@code data}
- * @param data rows × columns, densely packed
+ * @param data rows × columns, densely packed; bytes of blocks where {@code blocks} is present
  * @param table the scales or palettes that {@code data} refers to
+ * @param blocks format of the blocks of a GGUF
  * @param error how far the stored values are from the source
  */
 record EncodedWeight(
-        WeightEncoding encoding, DType dtype, MemorySegment data, Optional<Table> table, EncodingError error) {
+        WeightEncoding encoding,
+        DType dtype,
+        MemorySegment data,
+        Optional<Table> table,
+        Optional<WeightType> blocks,
+        EncodingError error) {
+
+    EncodedWeight(
+            WeightEncoding encoding, DType dtype, MemorySegment data, Optional<Table> table, EncodingError error) {
+        this(encoding, dtype, data, table, Optional.empty(), error);
+    }
 
     /**
      * Scales or palettes.

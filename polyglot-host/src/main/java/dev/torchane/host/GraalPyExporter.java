@@ -50,7 +50,9 @@ public final class GraalPyExporter implements Exporter {
             Stages stages) {
         try (BundleWriter bundle = BundleWriter.create(directory)) {
             WeightStore weights = new WeightStore(
-                    (type, data) -> BundleWriter.blob(type, bundle.weights().append(type, data)), options);
+                    (type, data) -> BundleWriter.blob(type, bundle.weights().append(type, data)),
+                    options,
+                    StoredBlocks.of(source));
             BundleFiles.write(source, bundle, directory);
             int[] calibration = Calibration.needed(options) ? Calibration.ids(directory) : new int[0];
             CausalLmExport.Exported exported = export.run(host, weights, calibration);

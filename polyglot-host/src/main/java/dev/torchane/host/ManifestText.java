@@ -78,7 +78,7 @@ final class ManifestText {
         ObjectNode node = manifest.putObject("embedding");
         node.put("rows", table.type().axis(0));
         node.put("columns", table.type().axis(1));
-        node.put("encoding", table.encoding().id());
+        node.put("encoding", table.form());
         node.put("data", table.data().offset());
         if (table.table().isPresent()) {
             node.put("scale", table.table().get().offset());
@@ -96,7 +96,7 @@ final class ManifestText {
             node.put("name", weight.name());
             ArrayNode shape = node.putArray("shape");
             weight.type().shape().forEach(shape::add);
-            node.put("encoding", weight.encoding().id());
+            node.put("encoding", weight.form());
             node.put("bytes", weight.bytes());
             if (weight.group() > 0) {
                 node.put("group", weight.group());

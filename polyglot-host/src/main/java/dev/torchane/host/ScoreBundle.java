@@ -8,6 +8,7 @@ import dev.torchane.build.WeightEncoding;
 import dev.torchane.llm.EveryRow;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.BundleWriter;
+import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.FunctionCopy;
@@ -59,7 +60,8 @@ public final class ScoreBundle {
         try (BundleWriter bundle = BundleWriter.create(directory)) {
             WeightStore weights = new WeightStore(
                     (type, data) -> BundleWriter.blob(type, bundle.weights().append(type, data)),
-                    BuildOptions.defaults().withWeights(encoding));
+                    BuildOptions.defaults().withWeights(encoding),
+                    StoredBlocks.NONE);
             ScoreBundle made = new ScoreBundle(source, weights);
             ProgramBuilder program = ProgramBuilder.create();
             made.embedding();
@@ -77,7 +79,7 @@ public final class ScoreBundle {
     }
 
     private void embedding() {
-        TensorType type = TensorType.of(table.encoding(), table.rows(), table.columns());
+        TensorType type = TensorType.of(DType.ofMil(table.encoding()), table.rows(), table.columns());
         names.put(table.data(), "embedding");
         weights.put("embedding", source.weights().data(table.data(), type), type, "embedding");
     }

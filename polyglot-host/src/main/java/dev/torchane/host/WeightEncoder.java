@@ -25,7 +25,7 @@ final class WeightEncoder {
         return switch (encoding) {
             case FP32 -> floats(source, encoding, DType.FP32, arena);
             case FP16 -> floats(source, encoding, DType.FP16, arena);
-            case INT8 -> ScaledIntegers.perRow(source, tableType, arena);
+            case INT8, STORED -> ScaledIntegers.perRow(source, tableType, arena);
             case INT4 -> {
                 int block = ScaledIntegers.block(source.columns(), encoding.group());
                 yield block == 0

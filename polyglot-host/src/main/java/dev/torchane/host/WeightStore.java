@@ -9,6 +9,7 @@ import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.Literal;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
+import dev.torchane.weights.WeightType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -33,6 +34,7 @@ final class WeightStore implements WeightSink {
      * @param type as functions see it
      * @param encoding how it is stored
      * @param data element type and place of its data
+     * @param blocks format of its blocks, if it is stored as in a GGUF
      * @param table its scales or palettes, if it has any
      * @param group rows that share a palette, or inputs that share a scale; 0 where neither is shared
      * @param error how far it is from the checkpoint's values
@@ -43,10 +45,16 @@ final class WeightStore implements WeightSink {
             TensorType type,
             WeightEncoding encoding,
             Literal.Blob data,
+            Optional<WeightType> blocks,
             Optional<Literal.Blob> table,
             int group,
             EncodingError error,
             String note) {
+
+        /** How it is stored, as manifests say it: an encoding, or the format of its blocks. */
+        String form() {
+            return blocks.map(WeightType::id).orElse(encoding.id());
+        }
 
         /** Bytes in the file, scales and palettes included. */
         long bytes() {
@@ -57,15 +65,20 @@ final class WeightStore implements WeightSink {
     private final BlobFile file;
     private final DType precision;
     private final WeightEncoding encoding;
+    private final StoredBlocks blocks;
     private final Map<String, Stored> stored = new LinkedHashMap<>();
     private final Map<String, String> aliases = new HashMap<>();
     private long nanos;
 
-    WeightStore(BlobFile file, BuildOptions options) {
+    /**
+     * @param blocks where the blocks of weights that are to be kept are found
+     */
+    WeightStore(BlobFile file, BuildOptions options, StoredBlocks blocks) {
         requireStorable(options);
         this.file = file;
         this.precision = options.precision();
         this.encoding = options.weights();
+        this.blocks = options.target() == Target.CPU ? blocks : StoredBlocks.NONE;
     }
 
     /**
@@ -102,8 +115,8 @@ final class WeightStore implements WeightSink {
         int columns = Math.toIntExact(type.elements() / Math.max(1, rows));
         WeightRows source = new WeightRows(name, data, type.dtype(), rows, columns);
         try (Arena arena = Arena.ofShared()) {
-            EncodedWeight encoded = WeightEncoder.encode(source, chosen, precision, arena);
-            Literal.Blob blob = file.append(type.withDtype(encoded.dtype()), encoded.data());
+            EncodedWeight encoded = encode(source, chosen, type.rank(), arena);
+            Literal.Blob blob = file.append(blobType(type, encoded), encoded.data());
             Optional<Literal.Blob> table =
                     encoded.table().map(each -> file.append(tableType(each, type.rank()), each.data()));
             int group = group(encoded, rows, columns);
@@ -115,11 +128,25 @@ final class WeightStore implements WeightSink {
                             type.withDtype(precision),
                             encoded.encoding(),
                             blob,
+                            encoded.blocks(),
                             table,
                             group,
                             encoded.error(),
                             note));
         }
+    }
+
+    private EncodedWeight encode(WeightRows source, WeightEncoding chosen, int rank, Arena arena) {
+        return (chosen == WeightEncoding.STORED && rank == 2
+                        ? blocks.find(source, arena)
+                        : Optional.<EncodedWeight>empty())
+                .orElseGet(() -> WeightEncoder.encode(source, chosen, precision, arena));
+    }
+
+    private static TensorType blobType(TensorType type, EncodedWeight encoded) {
+        return encoded.blocks().isPresent()
+                ? TensorType.of(encoded.dtype(), Math.toIntExact(encoded.data().byteSize()))
+                : type.withDtype(encoded.dtype());
     }
 
     private WeightEncoding chosen(TensorType type, String role) {
@@ -156,7 +183,7 @@ final class WeightStore implements WeightSink {
     }
 
     private String note(String role, WeightEncoding chosen, WeightEncoding became, int group, int rows, int columns) {
-        if (became != chosen) {
+        if (became != chosen && chosen != WeightEncoding.STORED) {
             return columns + " inputs cannot be divided into blocks of 16 to " + chosen.group();
         }
         if (group < became.group()) {
@@ -207,6 +234,10 @@ final class WeightStore implements WeightSink {
     /** Adds a weight to a function: a constant, behind the operation that makes it the program's precision if need be. */
     Value emit(String name, FunctionBuilder function) {
         Stored weight = get(name);
+        if (weight.blocks().isPresent()) {
+            WeightType kind = weight.blocks().get();
+            return function.ggml(name, function.constant(name + "_" + kind.id(), weight.data()), kind, weight.type());
+        }
         if (weight.table().isPresent()) {
             boolean palette = weight.encoding().isPalette();
             Value data =
