@@ -1,5 +1,6 @@
 package dev.torchane.text;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,7 @@ final class JinjaJson {
             case null -> out.append("null");
             case Boolean truth -> out.append(truth);
             case Long number -> out.append(number);
+            case BigInteger number -> out.append(number);
             case Double number -> out.append(real(number));
             case String text -> string(text);
             case List<?> list -> list(list, depth);

@@ -1,6 +1,7 @@
 package dev.torchane.text;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 
 /**
  * Python's semantics over plain Java values: {@code null} is None; Boolean, Long, Double, String, List, Map; and
+ * BigInteger, which is only written, not calculated with;
  * {@link Undefined}, {@link Namespace}, {@link JinjaFunction}.
  */
 final class JinjaValues {
@@ -38,6 +40,7 @@ final class JinjaValues {
             case Integer number -> number.longValue();
             case Short number -> number.longValue();
             case Byte number -> number.longValue();
+            case BigInteger number -> number.bitLength() < Long.SIZE ? (Object) number.longValue() : number;
             case Double number -> number;
             case Float number -> number.doubleValue();
             case Enum<?> constant -> constant.name().toLowerCase(java.util.Locale.ROOT);
@@ -282,6 +285,7 @@ final class JinjaValues {
             case Undefined u -> "'" + u.name() + "', which is undefined";
             case Boolean b -> "a boolean";
             case Long l -> "a whole number";
+            case BigInteger l -> "a whole number of more than 64 bits";
             case Double d -> "a number";
             case String s -> "a string";
             case List<?> l -> "a list";

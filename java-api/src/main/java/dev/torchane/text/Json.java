@@ -86,9 +86,15 @@ final class Json {
             }
             case STRING -> node.textValue();
             case BOOLEAN -> node.booleanValue();
-            case NUMBER ->
-                node.isIntegralNumber() && node.canConvertToLong() ? (Object) node.longValue() : node.doubleValue();
+            case NUMBER -> number(node);
             default -> null;
         };
+    }
+
+    private static Object number(JsonNode node) {
+        if (!node.isIntegralNumber()) {
+            return node.doubleValue();
+        }
+        return node.canConvertToLong() ? (Object) node.longValue() : node.bigIntegerValue();
     }
 }

@@ -29,7 +29,8 @@ public sealed interface OutputPart {
         }
 
         /**
-         * The arguments as maps, lists, strings, booleans, longs and doubles, in the order in which they were written.
+         * The arguments as maps, lists, strings, booleans, longs and doubles, in the order in which they were
+         * written; a whole number of more than 64 bits is a BigInteger.
          *
          * @throws IllegalArgumentException when {@code argumentsJson} is not a JSON object
          */

@@ -2,17 +2,20 @@ package dev.torchane.text;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.torchane.TorchAneException;
 import dev.torchane.testing.TinyModel;
 import dev.torchane.testing.TinyTokenizer;
 import dev.torchane.weights.Checkpoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,6 +77,14 @@ class ChatTest {
         Path bundle = Files.createDirectory(directory.resolve("bundle"));
         try (Checkpoint checkpoint = Checkpoint.open(directory)) {
             assertTrue(TokenizerFiles.write(checkpoint, bundle));
+            TokenizerFiles.check(checkpoint);
+            Files.writeString(directory.resolve("tokenizer_config.json"), "{");
+            TorchAneException e = assertThrows(TorchAneException.class, () -> TokenizerFiles.check(checkpoint));
+            assertTrue(e.getMessage().contains("tokenizer_config.json is damaged"), e.getMessage());
+            Files.copy(
+                    bundle.resolve("tokenizer_config.json"),
+                    directory.resolve("tokenizer_config.json"),
+                    StandardCopyOption.REPLACE_EXISTING);
         }
         for (Path place : List.of(directory, bundle)) {
             try (Tokenizer tokenizer = Tokenizer.open(place)) {

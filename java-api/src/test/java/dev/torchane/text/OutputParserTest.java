@@ -219,6 +219,12 @@ class OutputParserTest {
                     call);
             assertEquals(1.5, call.arguments().get("b"));
             assertEquals(7L, call.arguments().get("e"));
+            assertEquals(
+                    new java.math.BigInteger("12345678901234567890"),
+                    call.arguments().get("a"));
+            assertEquals(
+                    Double.POSITIVE_INFINITY,
+                    call("f", "{\"x\": 1e999999999}").arguments().get("x"));
             assertTrue(call.arguments().containsKey("d"));
         }
 

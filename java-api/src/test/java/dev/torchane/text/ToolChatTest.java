@@ -121,7 +121,7 @@ class ToolChatTest {
         List<ChatMessage> chat = new java.util.ArrayList<>(List.of(ChatMessage.user("Weather?")));
         String prompt = template.render(chat, List.of(WEATHER), true, Map.of());
         String answer =
-                "I look.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Bern\", \"days\": 2}}\n</tool_call>";
+                "I look.\n<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Bern\", \"days\": 2, \"id\": 12345678901234567890}}\n</tool_call>";
         chat.add(ChatMessage.assistant(template.outputFormat(prompt, true).parse(answer)));
         assertEquals(prompt + answer + "<|im_end|>\n", template.render(chat, List.of(WEATHER), false, Map.of()));
     }
