@@ -36,15 +36,19 @@ public final class JvmEngine implements Engine {
      */
     @Override
     public LoadedProgram load(Bundle bundle, EngineOptions options) {
+        KernelSet kernels = KernelChoice.kernels(options);
+        // Kernels take as long to become fast as weights to be read: both begin now.
+        ExpectedPanels.of(bundle.manifest().weights()).forEach(kernels::expect);
         return new JvmProgram(
-                bundle.functionNames(), bundle::function, bundle.manifest().rowAxes(), bundle::data, options);
+                bundle.functionNames(), bundle::function, bundle.manifest().rowAxes(), bundle::data, kernels, options);
     }
 
     /** Loads a program whose blobs come from {@code source}; {@code rowAxes} names the row axis of inputs that have one. */
     static LoadedProgram load(
             Program program, Map<String, Integer> rowAxes, WeightSource source, EngineOptions options) {
         List<String> names = program.functions().stream().map(Function::name).toList();
-        LoadedProgram loaded = new JvmProgram(names, program::function, rowAxes, source, options);
+        LoadedProgram loaded =
+                new JvmProgram(names, program::function, rowAxes, source, KernelChoice.kernels(options), options);
         names.forEach(loaded::function);
         return loaded;
     }

@@ -49,13 +49,14 @@ final class JvmProgram implements LoadedProgram {
             java.util.function.Function<String, Function> read,
             Map<String, Integer> rowAxes,
             WeightSource source,
+            KernelSet kernels,
             EngineOptions options) {
         this.options = options;
         this.names = Set.copyOf(names);
         this.read = read;
         this.rowAxes = rowAxes;
         this.store = new WeightStore(source, options.numerics());
-        this.kernels = KernelChoice.kernels(options);
+        this.kernels = kernels;
         function(names.getFirst());
         this.pool = new WorkerPool(threads(options));
         // For programs that nobody closes; the pool does not refer to its program.
