@@ -75,8 +75,6 @@ final class BatchRun {
                 try {
                     GenerationLoop.reusing(model, state, request.prompt(), request.stream(), request.prefillProgress())
                             .run();
-                } catch (IllegalStateException closed) {
-                    throw closed;
                 } catch (RuntimeException e) {
                     failure = Optional.of(e);
                 }

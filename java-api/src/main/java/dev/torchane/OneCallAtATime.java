@@ -116,8 +116,8 @@ final class OneCallAtATime {
         Claim claim = claim();
         try {
             return claim.use(call);
-        } catch (IllegalStateException e) {
-            throw closed ? closedMeanwhile(e) : e;
+        } catch (RuntimeException e) {
+            throw explained(e);
         } finally {
             claim.release();
         }

@@ -28,6 +28,7 @@ class FlightRecorderTest {
     @Test
     void a_recording_has_stages_of_builds_loads_prefills_steps_choices_and_generations() throws IOException {
         Path file = folder.resolve("recording.jfr");
+        Path batch = folder.resolve("batch.jfr");
         Path bundle = TinyBundle.write(folder.resolve("bundle"));
         try (Recording recording = new Recording()) {
             for (String name : List.of("BuildStage", "Load", "Prefill", "Step", "Sampling", "Generation")) {
@@ -43,6 +44,11 @@ class FlightRecorderTest {
                 lm.generate(new int[] {70, 71, 72}, GenerateOptions.defaults().withMaxNewTokens(4));
             }
             recording.dump(file);
+            try (CausalLM lm = CausalLM.open(bundle, CausalLMOptions.defaults())) {
+                lm.generateBatch(
+                        List.of("hello", "world"), GenerateOptions.defaults().withMaxNewTokens(3));
+            }
+            recording.dump(batch);
         }
         List<RecordedEvent> events = RecordingFile.readAllEvents(file);
         assertEquals(
@@ -63,5 +69,10 @@ class FlightRecorderTest {
         assertEquals(4, generation.getInt("newTokens"));
         assertEquals("LENGTH", generation.getString("reason"));
         assertTrue(generation.getDuration().toNanos() > 0);
+        assertEquals(
+                List.of(1, 1, 1, 2, 2),
+                named(RecordingFile.readAllEvents(batch), "Step").stream()
+                        .map(event -> event.getInt("streams"))
+                        .toList());
     }
 }

@@ -116,8 +116,8 @@ class TokenStreamTest {
     @Test
     void who_listens_hears_each_token_with_its_end_and_may_stop() {
         List<NewToken> heard = new ArrayList<>();
-        TokenStream stream = new TokenStream(
-                new TokenStream.Rules(Sampler.greedy(), Set.of(EOS), 3, 1, () -> false, token -> {
+        TokenStream stream =
+                new TokenStream(new TokenStream.Rules(Sampler.greedy(), Set.of(EOS), 3, 1, () -> false, token -> {
                     heard.add(token);
                     return token.id() != 2;
                 }));
