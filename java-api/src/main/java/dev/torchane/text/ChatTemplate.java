@@ -19,7 +19,8 @@ public final class ChatTemplate {
     /** Name of the template that is used unless another is asked for. */
     public static final String DEFAULT = "default";
 
-    private static final String TOOL_USE = "tool_use";
+    /** Name of the template that is used when there are tools, where a model has one. */
+    static final String TOOL_USE = "tool_use";
 
     private static final String CHATML = "{% for message in messages %}"
             + "{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}"

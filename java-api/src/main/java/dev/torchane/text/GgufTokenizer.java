@@ -195,8 +195,22 @@ final class GgufTokenizer {
         name(config, "unk_token", "unknown_token_id");
         name(config, "pad_token", "padding_token_id");
         metadata.bool("tokenizer.ggml.add_bos_token").ifPresent(adds -> config.put("add_bos_token", adds));
-        metadata.string("tokenizer.chat_template").ifPresent(template -> config.put("chat_template", template));
+        templates(config);
         return config;
+    }
+
+    /** The template, or the templates by name when the model has one of its own for tools. */
+    private void templates(ObjectNode config) {
+        Optional<String> template = metadata.string("tokenizer.chat_template");
+        Optional<String> withTools = metadata.string("tokenizer.chat_template." + ChatTemplate.TOOL_USE);
+        if (withTools.isEmpty()) {
+            template.ifPresent(source -> config.put("chat_template", source));
+            return;
+        }
+        ArrayNode named = config.putArray("chat_template");
+        named.addObject().put("name", ChatTemplate.TOOL_USE).put("template", withTools.get());
+        template.ifPresent(
+                source -> named.addObject().put("name", ChatTemplate.DEFAULT).put("template", source));
     }
 
     private ObjectNode generation() {

@@ -1,5 +1,6 @@
 package dev.torchane.text;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -69,7 +70,7 @@ final class MarkScanner {
 
     private void reset() {
         held.setLength(0);
-        java.util.Arrays.fill(matched, 0);
+        Arrays.fill(matched, 0);
     }
 
     private static int advance(String mark, int[] fallback, int length, char c) {

@@ -26,7 +26,7 @@ public final class OutputParser {
     OutputParser(OutputFormat format) {
         stops = format.stops().isEmpty() ? null : new MarkScanner(format.stops());
         toolCalls = format.toolCalls()
-                .map(known -> new ToolCallScanner(known, this::text, parts()))
+                .map(known -> new ToolCallScanner(known, this::text, this::call))
                 .orElse(null);
         thinking = format.thinking()
                 .map(block -> new ThinkingSplitter(
@@ -116,8 +116,8 @@ public final class OutputParser {
         }
     }
 
-    private java.util.function.Consumer<OutputPart.ToolCall> parts() {
-        return call -> parts.add(call);
+    private void call(OutputPart.ToolCall call) {
+        parts.add(call);
     }
 
     private List<OutputPart> take() {

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,19 @@ class GgufTokenizerTest {
         gguf.uint32("tokenizer.ggml.eot_token_id", 3).uint32("tokenizer.ggml.eom_token_id", 4);
         try (Tokenizer tokenizer = Tokenizer.open(make(gguf))) {
             assertEquals(Set.of(1, 3, 4), tokenizer.ends());
+        }
+    }
+
+    @Test
+    void aTemplateForToolsIsFoundBesideTheOther() throws IOException {
+        GgufWriter gguf = digits("smollm")
+                .string("tokenizer.chat_template", "plain")
+                .string("tokenizer.chat_template.tool_use", "{{ tools[0].function.name }}");
+        try (Tokenizer tokenizer = Tokenizer.open(make(gguf))) {
+            ChatTemplate template = tokenizer.chatTemplate().orElseThrow();
+            List<ChatMessage> chat = List.of(ChatMessage.user("hello"));
+            assertEquals("plain", template.render(chat, true));
+            assertEquals("f", template.render(chat, List.of(Tool.of("f", "")), true, Map.of()));
         }
     }
 
