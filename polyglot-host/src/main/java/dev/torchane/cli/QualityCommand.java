@@ -69,7 +69,11 @@ final class QualityCommand implements Runnable {
             throw new IllegalArgumentException("--tokens and --context must be at least 2, found " + tokens + " and "
                     + context + ": the first token of a segment is not predicted");
         }
-        List<WeightEncoding> wanted = encodings.isEmpty() ? List.of(WeightEncoding.values()) : encodings;
+        // What a checkpoint stores is not an encoding of its own: its blocks would be int8 here.
+        List<WeightEncoding> all = Arrays.stream(WeightEncoding.values())
+                .filter(each -> each != WeightEncoding.STORED)
+                .toList();
+        List<WeightEncoding> wanted = encodings.isEmpty() ? all : encodings;
         Path directory = bundle();
         try (Bundle source = Bundle.open(directory);
                 Tokenizer tokenizer = Tokenizer.open(directory)) {

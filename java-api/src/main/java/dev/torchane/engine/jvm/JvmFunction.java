@@ -8,6 +8,7 @@ import dev.torchane.program.Function;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -24,12 +25,16 @@ final class JvmFunction implements LoadedFunction {
     private final Function function;
     private final Map<String, Integer> rowAxes;
     private final OptionalInt rows;
+    private final List<Value> tensors;
+    private final List<Value> states;
     private final Map<String, TensorType> outputTypes = new LinkedHashMap<>();
     private final Map<Integer, Planned> plans = new LinkedHashMap<>(16, 0.75f, true);
 
     JvmFunction(JvmProgram program, Function function, Map<String, Integer> rowAxes) {
         this.program = program;
         this.function = function;
+        this.tensors = function.tensors();
+        this.states = function.states();
         this.rowAxes = Map.copyOf(rowAxes);
         this.rows = RowSpecializer.rows(function, rowAxes);
         for (Value output : function.outputs()) {
@@ -62,9 +67,9 @@ final class JvmFunction implements LoadedFunction {
         }
         program.lifetime().enter();
         try {
-            Object[] states = own.acquire(function.states());
+            Object[] arrays = own.acquire(states);
             try {
-                return run(inputs, states, start, count);
+                return run(inputs, arrays, start, count);
             } finally {
                 own.release();
             }
@@ -117,7 +122,7 @@ final class JvmFunction implements LoadedFunction {
     }
 
     private void check(Map<String, Tensor> inputs) {
-        for (Value input : function.tensors()) {
+        for (Value input : tensors) {
             Tensor given = inputs.get(input.name());
             if (given == null) {
                 throw new IllegalArgumentException("function '" + function.name() + "' needs the input '" + input.name()
@@ -128,10 +133,9 @@ final class JvmFunction implements LoadedFunction {
                         + "' has type " + given.type() + ", expected " + input.type());
             }
         }
-        if (inputs.size() > function.tensors().size()) {
-            throw new IllegalArgumentException(
-                    "function '" + function.name() + "' was given " + inputs.keySet() + "; it takes "
-                            + function.tensors().stream().map(Value::name).toList());
+        if (inputs.size() > tensors.size()) {
+            throw new IllegalArgumentException("function '" + function.name() + "' was given " + inputs.keySet()
+                    + "; it takes " + tensors.stream().map(Value::name).toList());
         }
     }
 }

@@ -68,6 +68,8 @@ final class WarmKernels implements KernelSet {
     private final ScalarKernels scalar = new ScalarKernels();
     private final VectorKernels vector = new VectorKernels();
     private final boolean[] asked = new boolean[Part.values().length];
+    private volatile boolean later;
+    private volatile boolean laterHalf;
     private final AtomicIntegerArray ready = new AtomicIntegerArray(Part.values().length);
     private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
 
@@ -94,8 +96,12 @@ final class WarmKernels implements KernelSet {
     /** Warms what is not urgent: the plain Java kernels no longer need the cores. */
     @Override
     public void firstRunEnded(boolean halfStates) {
-        LATER.forEach(this::ask);
-        if (halfStates) {
+        if (!later) {
+            later = true;
+            LATER.forEach(this::ask);
+        }
+        if (halfStates && !laterHalf) {
+            laterHalf = true;
             ask(Part.ATTENTION_F16);
         }
     }
