@@ -84,7 +84,7 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Goes on with the chat: the message is the next of the user's, and the answer is kept as the model's. With {@link
+     * Goes on with the chat: the message is the next of the user's, and the answer, as far as it came, is kept as the model's. With {@link
      * GenerateOptions#withRaw} the text is put behind all tokens so far as it stands.
      *
      * @throws TorchAneException when the model has no tokenizer, or no chat template and the options are not raw
