@@ -63,7 +63,7 @@ def test_a_layer_that_only_looks_like_the_others():
         ({"maxLen": 20}, "maxLen must be a multiple of 8"),
         ({"precision": "bf16"}, "precision must be fp32 or fp16, found 'bf16'"),
         ({"prefillWindow": 12}, "prefillWindow must be a multiple of 8"),
-        ({"target": "tpu"}, "no target is called 'tpu': one of cpu, gpu, ane"),
+        ({"target": "tpu"}, "no target is called 'tpu' with precision fp32: one of ane, cpu, gpu"),
         ({"colour": 1}, r"unknown options \['colour'\]"),
     ],
 )
