@@ -81,7 +81,8 @@ final class JvmProgram implements LoadedProgram {
             }
         }
         try {
-            linear.parallelStream().forEach(store::panels);
+            // Kernels are warmed while the other weights are packed.
+            linear.parallelStream().map(store::panels).forEach(kernels::expect);
         } catch (OutOfMemoryError e) {
             long bytes = linear.stream().mapToLong(WeightRef::storedBytes).sum();
             throw new TorchAneException(
@@ -90,7 +91,6 @@ final class JvmProgram implements LoadedProgram {
                             + " MB in all: start it with a larger -Xmx",
                     e);
         }
-        linear.forEach(ref -> kernels.expect(store.panels(ref)));
         halfStates |= function.states().stream().anyMatch(state -> state.type().dtype() == DType.FP16);
     }
 
