@@ -56,7 +56,7 @@ class Options:
         return self.calibration or (1 % vocab, *(each % vocab for each in range(1000, 1095)))
 
     def context(self, max_position: int) -> int:
-        """Columns of the last rung for a model with this many positions, which are rounded up to whole decode windows."""
+        """Columns of the last rung for a model with this many positions, rounded up to whole decode windows."""
         longest = -(-max_position // DECODE_Q) * DECODE_Q
         if not self.max_len:
             return min(2048, longest)
