@@ -54,7 +54,7 @@ class GgufLogitsTest {
         List<float[]> expected = TinyBundles.run(values, Numerics.FP32, PROMPTS);
         List<float[]> actual = TinyBundles.run(kept, Numerics.FP32, PROMPTS);
         for (int i = 0; i < PROMPTS.size(); i++) {
-            // Matrices of 80 columns are not whole blocks and became int8; that blocks compute exactly is the engine's test.
+            // Most matrices have 80 columns, no whole blocks, and became int8; RealModelLogitsTest holds exact blocks.
             assertArrayEquals(expected.get(i), actual.get(i), 0.1f);
         }
     }

@@ -63,6 +63,11 @@ class RealModelLogitsTest {
     }
 
     @Test
+    void theFilesOwnBlocksGiveTorchsLogitsAndTokens() {
+        compare(ONE_RUNG.withWeights(WeightEncoding.STORED), Numerics.FP32, PROMPTS, 64, 2e-3);
+    }
+
+    @Test
     @Tag("full")
     void anFp16ProgramOnFp16HardwareGivesTorchsLogitsAndTokens() {
         BuildOptions options = ONE_RUNG.withPrecision(DType.FP16).withWeights(WeightEncoding.FP16);
@@ -89,7 +94,7 @@ class RealModelLogitsTest {
                         .orElseThrow();
             }
         });
-        System.out.printf("%s %s: the largest difference of a logit is %.2g%n", options.precision(), numerics, worst);
+        System.out.printf("%s %s: the largest difference of a logit is %.2g%n", options.weights(), numerics, worst);
         assertTrue(worst <= tolerance, "the logits differ by " + worst);
     }
 
