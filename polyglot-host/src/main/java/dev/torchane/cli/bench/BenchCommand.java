@@ -55,7 +55,7 @@ public final class BenchCommand implements Runnable {
     @Option(
             names = "--weights",
             description = "Our weights for the works of four bits: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
-    private WeightEncoding weights = WeightEncoding.INT4;
+    private WeightEncoding weights = WeightEncoding.STORED;
 
     @Option(names = "--output", description = "Folder of latest.json, latest.csv and latest.html; default docs/bench.")
     private Path output = home().resolve("docs/bench");

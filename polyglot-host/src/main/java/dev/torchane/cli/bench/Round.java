@@ -6,13 +6,14 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The rounds: in each, every contender does every work once, and who goes first changes from round to round. */
+/** The rounds of each work: in each, every contender does it once, and who goes first changes from round to round. */
 final class Round {
 
     private final Set<Work> works;
@@ -42,16 +43,16 @@ final class Round {
     }
 
     /**
-     * One round to warm up, then the measured ones.
+     * For each work one round to warm up, then the measured ones. Only those who take part are loaded meanwhile.
      *
      * @param logs where what the workers print goes
      */
     Results run(List<Contender> contenders, int rounds, Path logs) {
         Results results = new Results();
-        try {
-            open(contenders, Files.createDirectories(logs));
-            for (int round = 0; round <= rounds; round++) {
-                for (Work work : works) {
+        for (Work work : works) {
+            try {
+                open(work, contenders, Files.createDirectories(logs));
+                for (int round = 0; round <= rounds; round++) {
                     for (Contender contender : turns(work, round)) {
                         double figure = measure(work, contender);
                         if (round > 0 && !Double.isNaN(figure)) {
@@ -59,19 +60,20 @@ final class Round {
                         }
                     }
                 }
-                System.err.println(round == 0 ? "warm" : "round " + round + " of " + rounds);
+                System.err.println(work.id() + ": " + rounds + " rounds");
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            } finally {
+                workers.values().forEach(Worker::close);
+                workers.clear();
             }
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        } finally {
-            workers.values().forEach(Worker::close);
         }
         return results;
     }
 
-    private void open(List<Contender> contenders, Path logs) {
+    private void open(Work work, List<Contender> contenders, Path logs) {
         for (Contender contender : contenders) {
-            if (contender.works().stream().anyMatch(works::contains)) {
+            if (contender.works().contains(work) && !skipped.containsKey(contender.name())) {
                 try {
                     Worker worker =
                             new Worker(contender, logs.resolve(contender.name().replace(' ', '-') + ".log"));
@@ -86,10 +88,9 @@ final class Round {
 
     private List<Contender> turns(Work work, int round) {
         List<Contender> turns = new ArrayList<>(workers.keySet().stream()
-                .filter(contender -> contender.works().contains(work))
                 .filter(contender -> !skipped.containsKey(failure(work, contender)))
                 .toList());
-        java.util.Collections.rotate(turns, round);
+        Collections.rotate(turns, round);
         return turns;
     }
 

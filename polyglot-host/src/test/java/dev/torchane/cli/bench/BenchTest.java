@@ -89,19 +89,23 @@ class BenchTest {
     @Test
     @EnabledOnOs({OS.LINUX, OS.MAC})
     void aWorkerThatRefusesOrEndsIsSkippedWithItsReason() {
-        String script = """
-                echo '{"ready": "fake 1"}'; read line; echo '{"tokens": 10, "seconds": 2}'; read line; echo '{"error": "too long"}'; read line
-                """;
-        Contender fake = new Contender("fake", false, ALL, List.of("sh", "-c", script));
         Map<String, String> skipped = new LinkedHashMap<>();
         int[] ids = new int[4096];
+        Contender refusing = fake("refusing", "echo '{\"error\": \"too long\"}'; read line");
+        Contender ending = fake("ending", "echo '{\"tokens\": 10, \"seconds\": 2}'");
 
-        Round round = new Round(Set.of(Work.DECODE_1_Q4, Work.PREFILL_512_Q4), new Prompts(ids, ids), skipped);
-        round.run(List.of(fake), 1, folder);
+        Round round = new Round(Set.of(Work.DECODE_1_Q4), new Prompts(ids, ids), skipped);
+        Results results = round.run(List.of(refusing, ending), 1, folder);
 
-        assertEquals(Map.of("fake", "fake 1"), round.versions());
-        assertTrue(skipped.containsValue("too long"), skipped.toString());
-        assertTrue(skipped.containsValue("fake has ended; its log says why"), skipped.toString());
+        assertEquals(Set.of("refusing", "ending"), round.versions().keySet());
+        assertEquals("too long", skipped.get("refusing at decode-1-q4"));
+        assertTrue(skipped.get("ending at decode-1-q4").startsWith("ending has ended"));
+        assertEquals(Map.of(), results.of(Work.DECODE_1_Q4));
+    }
+
+    private static Contender fake(String name, String afterFirstRequest) {
+        String script = "echo '{\"ready\": \"1\"}'; read line; " + afterFirstRequest;
+        return new Contender(name, false, ALL, List.of("sh", "-c", script));
     }
 
     @Test
