@@ -12,7 +12,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export.graph_signature import InputKind
 
-from . import _graalpy
 from .graph import Graph, Node, Ref, refs
 
 _WEIGHT_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
@@ -42,7 +41,6 @@ def export_for_ane(
     ``decompositions`` are applied when given. Raises :class:`ExportError` when a constant of the graph is not a weight
     of the module (a scalar apart), or when the difference is more than ``tolerance`` times the largest value.
     """
-    _graalpy.prepare()
     module = module.eval()
     program = _export(module, tuple(args))
     if decompositions:
