@@ -31,20 +31,30 @@ final class VectorRow {
             int outOffset,
             float[] scratch) {
         int end = toPanel * PARTS;
-        int step = w.tableSize() == 0 ? 4 : 2;
+        boolean pairs = w instanceof Panels.Palette || w instanceof Panels.Blocks blocks && blocks.nibbles();
+        int step = pairs ? 2 : 4;
         for (int vector = fromPanel * PARTS; vector < end; vector += step) {
             // Past the end the last vector is computed again and thrown away: simpler than a kernel for each remainder.
             int last = Math.min(vector + step, end) - 1;
-            if (step == 4) {
-                four(x, xOffset, w, vector, last, scratch);
-            } else {
-                two(x, xOffset, w, vector, last, scratch);
+            for (int panel = vector / PARTS; panel <= last / PARTS; panel++) {
+                w.tables(panel, scratch, LinearScratch.TABLES + (panel - vector / PARTS) * w.tableSize());
+            }
+            switch (w) {
+                case Panels.Palette palette -> two(x, xOffset, palette, vector, last, scratch);
+                case Panels.Blocks blocks when blocks.nibbles() -> two(x, xOffset, blocks, vector, last, scratch);
+                case Panels.Blocks blocks -> four(x, xOffset, blocks, vector, last, scratch);
+                default -> four(x, xOffset, w, vector, last, scratch);
             }
             for (int i = 0; vector + i <= last; i++) {
                 FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + i * V);
                 VectorKernels.finish(sums, (vector + i) * V, w, bias, biasOffset, out, outOffset, scratch);
             }
         }
+    }
+
+    /** Where the factors of a vector stand when the first vector of the step is {@code first}. */
+    private static int table(Panels w, int first, int vector) {
+        return LinearScratch.TABLES + (vector / PARTS - first / PARTS) * w.tableSize() + vector % PARTS * V;
     }
 
     private static void four(float[] x, int xOffset, Panels w, int vector, int last, float[] scratch) {
@@ -61,62 +71,63 @@ final class VectorRow {
         }
     }
 
-    private static void two(float[] x, int xOffset, Panels w, int vector, int last, float[] scratch) {
+    /** One block of inputs after the other, the sums in memory between them: factors stay in registers for a whole block. */
+    private static void four(float[] x, int xOffset, Panels.Blocks w, int vector, int last, float[] scratch) {
+        int v1 = Math.min(vector + 1, last);
+        int v2 = Math.min(vector + 2, last);
+        int v3 = Math.min(vector + 3, last);
         int inputs = w.inputs();
-        int first = vector / PARTS;
-        for (int panel = first; panel <= last / PARTS; panel++) {
-            w.tables(panel, scratch, LinearScratch.TABLES + (panel - first) * w.tableSize());
+        int a = place(vector, inputs);
+        int b = place(v1, inputs);
+        int c = place(v2, inputs);
+        int d = place(v3, inputs);
+        int tableA = table(w, vector, vector);
+        int tableB = table(w, vector, v1);
+        int tableC = table(w, vector, v2);
+        int tableD = table(w, vector, v3);
+        int count = w.factors().count();
+        int block = inputs / count;
+        java.util.Arrays.fill(scratch, SUMS, SUMS + 4 * V, 0f);
+        for (int i = 0; i < count; i++) {
+            int at = i * block * L;
+            int t = i * L;
+            blocks(
+                    x,
+                    xOffset + i * block,
+                    w.quants(),
+                    a + at,
+                    b + at,
+                    c + at,
+                    d + at,
+                    block,
+                    scratch,
+                    tableA + t,
+                    tableB + t,
+                    tableC + t,
+                    tableD + t,
+                    count * L);
         }
-        int tableA = LinearScratch.TABLES;
-        int tableB = LinearScratch.TABLES + (last / PARTS - first) * w.tableSize();
-        int partA = vector % PARTS * V;
-        int partB = last % PARTS * V;
-        switch (w) {
-            case Panels.Palette palette -> {
-                tableA += partA / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
-                tableB += partB / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
-                int a = packed(vector, inputs);
-                palette(x, xOffset, palette.indices(), a, packed(last, inputs), inputs, scratch, tableA, tableB);
-            }
-            case Panels.Blocks blocks
-            when blocks.nibbles() -> {
-                int a = packed(vector, inputs);
-                int b = packed(last, inputs);
-                int shift = blocks.factors().shift();
-                int shifts = blocks.factors().count() * L;
-                nibbles(
-                        x,
-                        xOffset,
-                        blocks.quants(),
-                        a,
-                        b,
-                        inputs,
-                        scratch,
-                        tableA + partA,
-                        tableB + partB,
-                        shift,
-                        shifts);
-            }
-            case Panels.Blocks blocks -> {
-                int a = place(vector, inputs);
-                int b = place(last, inputs);
-                int shift = blocks.factors().shift();
-                int shifts = blocks.factors().count() * L;
-                blocks(
-                        x,
-                        xOffset,
-                        blocks.quants(),
-                        a,
-                        b,
-                        inputs,
-                        scratch,
-                        tableA + partA,
-                        tableB + partB,
-                        shift,
-                        shifts);
-            }
-            default -> throw new IllegalArgumentException(w + " has no tables");
-        }
+    }
+
+    /** Two vectors of nibbles: with four the loop has too many operations for the compiler. */
+    private static void two(float[] x, int xOffset, Panels.Blocks w, int vector, int last, float[] scratch) {
+        int a = packed(vector, w.inputs());
+        int b = packed(last, w.inputs());
+        int tableA = table(w, vector, vector);
+        int tableB = table(w, vector, last);
+        int shift = w.factors().shift();
+        int shifts = w.factors().count() * L;
+        nibbles(x, xOffset, w.quants(), a, b, w.inputs(), scratch, tableA, tableB, shift, shifts);
+    }
+
+    private static void two(float[] x, int xOffset, Panels.Palette w, int vector, int last, float[] scratch) {
+        int a = packed(vector, w.inputs());
+        int b = packed(last, w.inputs());
+        int tableA = LinearScratch.TABLES + vector % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
+        int tableB = LinearScratch.TABLES
+                + (last / PARTS - vector / PARTS) * w.tableSize()
+                + last % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
+        palette(x, xOffset, w.indices(), a, b, w.inputs(), scratch, tableA, tableB);
     }
 
     /** First element of a vector of outputs: vectors of all panels are counted through. */
@@ -192,27 +203,39 @@ final class VectorRow {
             byte[] w,
             int a,
             int b,
+            int c,
+            int d,
             int inputs,
             float[] to,
             int tableA,
             int tableB,
-            int shift,
+            int tableC,
+            int tableD,
             int shifts) {
-        FloatVector s0 = FloatVector.zero(FS);
-        FloatVector s1 = s0;
+        FloatVector s0 = FloatVector.fromArray(FS, to, SUMS);
+        FloatVector s1 = FloatVector.fromArray(FS, to, SUMS + V);
+        FloatVector s2 = FloatVector.fromArray(FS, to, SUMS + 2 * V);
+        FloatVector s3 = FloatVector.fromArray(FS, to, SUMS + 3 * V);
+        FloatVector factorA = FloatVector.fromArray(FS, to, tableA);
+        FloatVector shiftA = FloatVector.fromArray(FS, to, tableA + shifts);
+        FloatVector factorB = FloatVector.fromArray(FS, to, tableB);
+        FloatVector shiftB = FloatVector.fromArray(FS, to, tableB + shifts);
+        FloatVector factorC = FloatVector.fromArray(FS, to, tableC);
+        FloatVector shiftC = FloatVector.fromArray(FS, to, tableC + shifts);
+        FloatVector factorD = FloatVector.fromArray(FS, to, tableD);
+        FloatVector shiftD = FloatVector.fromArray(FS, to, tableD + shifts);
         for (int k = 0; k < inputs; k++) {
             FloatVector value = FloatVector.broadcast(FS, x[from + k]);
             int at = k * L;
-            int table = (k >> shift) * L;
-            FloatVector factor = FloatVector.fromArray(FS, to, tableA + table);
-            FloatVector shifted = FloatVector.fromArray(FS, to, tableA + table + shifts);
-            s0 = VectorForms.bytes(w, a + at).fma(factor, shifted).fma(value, s0);
-            factor = FloatVector.fromArray(FS, to, tableB + table);
-            shifted = FloatVector.fromArray(FS, to, tableB + table + shifts);
-            s1 = VectorForms.bytes(w, b + at).fma(factor, shifted).fma(value, s1);
+            s0 = VectorForms.bytes(w, a + at).fma(factorA, shiftA).fma(value, s0);
+            s1 = VectorForms.bytes(w, b + at).fma(factorB, shiftB).fma(value, s1);
+            s2 = VectorForms.bytes(w, c + at).fma(factorC, shiftC).fma(value, s2);
+            s3 = VectorForms.bytes(w, d + at).fma(factorD, shiftD).fma(value, s3);
         }
         s0.intoArray(to, SUMS);
         s1.intoArray(to, SUMS + V);
+        s2.intoArray(to, SUMS + 2 * V);
+        s3.intoArray(to, SUMS + 3 * V);
     }
 
     private static void nibbles(
