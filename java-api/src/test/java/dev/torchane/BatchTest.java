@@ -5,13 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.grammar.Grammar;
 import dev.torchane.llm.FinishReason;
 import dev.torchane.llm.Sampling;
+import dev.torchane.testing.TinyTokenizer;
 import dev.torchane.testing.TinyTransformer;
 import dev.torchane.text.ChatMessage;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,6 +72,78 @@ class BatchTest {
                     assertEquals(alone.logprobs(), together.get(i).logprobs());
                 }
             }
+        }
+    }
+
+    @Test
+    void anyNumberOfPromptsOfAnyLengthWithTheSameSeed() {
+        try (CausalLM lm = CausalLM.open(TinyTransformer.standard().write(folder), OPTIONS)) {
+            for (int count : new int[] {1, 8, 30}) {
+                List<BatchRequest> requests = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    int[] prompt = IntStream.range(0, 1 + i * 53 % 120)
+                            .map(at -> 3 + at % 250)
+                            .toArray();
+                    requests.add(BatchRequest.of(
+                            prompt,
+                            tokens(i * 7 % 20)
+                                    .withLogprobs(1)
+                                    .withSampling(Sampling.temperature(1.2).withSeed(1))));
+                }
+                List<Generation> together = lm.generateBatch(requests);
+                for (int i = 0; i < count; i++) {
+                    Generation alone = alone(lm, requests.get(i));
+                    assertArrayEquals(alone.ids(), together.get(i).ids(), "request " + i + " of " + count);
+                    assertEquals(alone.logprobs(), together.get(i).logprobs());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aPromptThatWaitsForARowIsCancelledWithinAStep() {
+        try (CausalLM lm = CausalLM.open(TinyTransformer.standard().write(folder), OPTIONS)) {
+            Cancellation cancellation = new Cancellation();
+            List<String> ends = new ArrayList<>();
+            List<BatchRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                requests.add(BatchRequest.of(
+                        new int[] {3, 4, 5},
+                        tokens(20)
+                                .withSampling(Sampling.greedy().withBias(Map.of(2, -100f)))
+                                .withOnToken(_ -> cancellation.cancel())
+                                .withOnEnd(_ -> ends.add("row"))));
+            }
+            requests.add(BatchRequest.of(
+                    new int[] {3, 4}, tokens(20).withCancellation(cancellation).withOnEnd(_ -> ends.add("waiting"))));
+            Generation waited = lm.generateBatch(requests).getLast();
+            assertEquals("waiting", ends.getFirst());
+            assertEquals(FinishReason.CANCELLED, waited.reason());
+            assertEquals(2, waited.stats().promptTokens());
+            assertTrue(waited.stats().prefillNanos() >= 0 && waited.stats().decodeNanos() >= 0);
+        }
+    }
+
+    @Test
+    void aStreamWithoutAChoiceFailsAlone() {
+        try (CausalLM lm = CausalLM.open(TinyTransformer.standard().write(folder), OPTIONS)) {
+            Map<Integer, Float> all = new HashMap<>();
+            IntStream.range(0, TinyTokenizer.SIZE).forEach(id -> all.put(id, Float.NEGATIVE_INFINITY));
+            BatchException e = assertThrows(
+                    BatchException.class,
+                    () -> lm.generateBatch(List.of(
+                            BatchRequest.of(new int[] {3}, tokens(5)),
+                            BatchRequest.of(
+                                    new int[] {3},
+                                    tokens(5)
+                                            .withGrammar(Grammar.regex("a+"))
+                                            .withSampling(Sampling.greedy().withBias(all))),
+                            BatchRequest.of(new int[] {3}, tokens(5)))));
+            assertTrue(e.getMessage().contains("every token is excluded"), e.getMessage());
+            int[] alone = lm.generate(new int[] {3}, tokens(5)).ids();
+            assertArrayEquals(alone, e.results().getFirst().ids());
+            assertArrayEquals(alone, e.results().getLast().ids());
+            assertEquals(FinishReason.ERROR, e.results().get(1).reason());
         }
     }
 

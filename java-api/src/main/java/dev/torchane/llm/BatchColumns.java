@@ -70,6 +70,18 @@ final class BatchColumns implements AutoCloseable {
         member.place(frontier++);
     }
 
+    /** Takes back the tokens of the columns from {@code column} on, which are to be computed again, and what was computed of them. */
+    void takeBack(int column) {
+        for (int taken = column; taken < frontier; taken++) {
+            if (owners[taken] != null) {
+                owners[taken].takeBack();
+                owners[taken] = null;
+            }
+        }
+        frontier = column;
+        StateColumns.erase(state, column, rung);
+    }
+
     /** Takes a stream in whose keys and values are elsewhere, in the first {@code count} columns. */
     void admit(BatchMember member, Map<String, Tensor> from, int count) {
         for (String name : state.names()) {

@@ -5,6 +5,7 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.Tensor;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
@@ -57,11 +58,19 @@ public final class BatchLoop implements AutoCloseable {
             throw new TorchAneException("the bundle's program has no batch functions: build it with batch(true)");
         }
         model.requireFeedable(requests);
-        requests.forEach(request -> waiting.add(new BatchMember(request)));
         this.model = model;
         this.onEnd = onEnd;
+        for (Request request : requests) {
+            waiting.add(new BatchMember(request));
+            beginStream(request, 0);
+        }
         this.columns = new BatchColumns(model);
         this.prompts = model.newState();
+    }
+
+    private void beginStream(Request request, int cached) {
+        int prompt = request.prompt().length;
+        request.stream().begin(prompt, cached, model.shape().maxLen() - prompt);
     }
 
     /**
@@ -76,7 +85,7 @@ public final class BatchLoop implements AutoCloseable {
             while (!columns.makeRoom(columns.members().size())) {
                 setLastAside();
             }
-            compute();
+            compute(List.copyOf(columns.members()));
         }
         return !columns.members().isEmpty() || !waiting.isEmpty();
     }
@@ -92,6 +101,12 @@ public final class BatchLoop implements AutoCloseable {
         for (BatchMember member : List.copyOf(columns.members())) {
             if (member.stream().isFinished()) {
                 end(member, Optional.empty());
+            }
+        }
+        for (BatchMember member : List.copyOf(waiting)) {
+            if (member.stream().isFinished()) {
+                waiting.remove(member);
+                onEnd.accept(member.request(), Optional.empty());
             }
         }
     }
@@ -127,7 +142,7 @@ public final class BatchLoop implements AutoCloseable {
         int[] prompt = member.request().prompt();
         TokenStream stream = member.stream();
         int cached = prompts.keepCommonPrefix(prompt);
-        stream.begin(prompt.length, cached, model.shape().maxLen() - prompt.length);
+        beginStream(member.request(), cached);
         AtomicReference<RuntimeException> failure = new AtomicReference<>();
         Optional<float[]> logits = Optional.empty();
         if (!stream.isFinished()) {
@@ -164,13 +179,15 @@ public final class BatchLoop implements AutoCloseable {
         waiting.addFirst(last);
     }
 
-    /** One call of the program: a row for every stream, behind rows that repeat what is there where the state ends. */
-    private void compute() {
+    /**
+     * One call of the program: a row for every stream, behind rows that repeat what is there where the state ends. Where rows that
+     * are closed to each other are multiplied by zero, what is no number in one reaches all of them: then each is computed alone.
+     */
+    private void compute(List<BatchMember> members) {
         int rung = columns.rung();
         int size = model.batchSize();
         int frontier = columns.frontier();
         int first = Math.min(frontier, rung - size);
-        List<BatchMember> members = List.copyOf(columns.members());
         members.forEach(columns::place);
         BatchMember[] owners = new BatchMember[size];
         int[] positions = new int[size];
@@ -190,8 +207,21 @@ public final class BatchLoop implements AutoCloseable {
         event.streams = members.size();
         Tensor logits = function.run(filled.tensors(), columns.state(), rows).get("logits");
         event.commit();
+        List<float[]> each = new ArrayList<>();
         for (int i = 0; i < members.size(); i++) {
-            take(members.get(i), logits.toFloats((long) (frontier - first + i) * vocab, vocab));
+            each.add(logits.toFloats((long) (frontier - first + i) * vocab, vocab));
+        }
+        boolean finite = each.stream().allMatch(LanguageModel::isFinite);
+        if (finite || members.size() == 1) {
+            for (int i = 0; i < members.size(); i++) {
+                take(members.get(i), each.get(i));
+            }
+        }
+        if (!finite) {
+            columns.takeBack(frontier);
+            if (members.size() > 1) {
+                members.forEach(member -> compute(List.of(member)));
+            }
         }
     }
 

@@ -72,6 +72,11 @@ final class BatchMember implements TokenHistory {
         columns[size++] = column;
     }
 
+    /** Takes back what {@link #place} said last: the token is to be computed again. */
+    void takeBack() {
+        size--;
+    }
+
     /** The columns have moved. */
     void moved(int position, int column) {
         columns[position] = column;

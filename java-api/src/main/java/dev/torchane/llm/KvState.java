@@ -15,12 +15,17 @@ import java.util.function.Supplier;
  */
 public final class KvState implements AutoCloseable {
 
+    private static final int NONE = Integer.MAX_VALUE;
+
     private final LanguageModel model;
     private final Map<String, WindowInputs> inputs = new HashMap<>();
     private State state;
     private int rung;
     private int[] tokens = new int[64];
     private int position;
+    /** Columns from here on may hold what is no number. */
+    private int doubtful = NONE;
+
     private volatile boolean closed;
 
     KvState(LanguageModel model) {
@@ -49,7 +54,7 @@ public final class KvState implements AutoCloseable {
     }
 
     /**
-     * Forgets every token from {@code length} on.
+     * Forgets every token from {@code length} on; behind a failure also those before it that the failure may have reached.
      *
      * @throws IllegalArgumentException when {@code length} is negative or beyond {@link #position()}
      */
@@ -58,7 +63,8 @@ public final class KvState implements AutoCloseable {
         if (length < 0 || length > position) {
             throw new IllegalArgumentException("cannot trim a state of " + position + " tokens to " + length);
         }
-        position = length;
+        position = Math.min(length, doubtful);
+        eraseDoubtful();
     }
 
     /**
@@ -74,7 +80,7 @@ public final class KvState implements AutoCloseable {
             common++;
         }
         trim(common);
-        return common;
+        return position;
     }
 
     /** A copy with a life of its own. */
@@ -84,6 +90,7 @@ public final class KvState implements AutoCloseable {
         StateColumns.copy(own, 0, copy.state, 0, position);
         copy.tokens = Arrays.copyOf(tokens, tokens.length);
         copy.position = position;
+        copy.doubtful = doubtful;
         return copy;
     }
 
@@ -95,6 +102,7 @@ public final class KvState implements AutoCloseable {
      * @throws dev.torchane.TorchAneException when the file cannot be written; a file that was there before is then untouched
      */
     public void save(Path file, SortedMap<String, String> fingerprint, byte[] attachment) {
+        trim(position);
         SavedState.write(file, this, fingerprint, attachment);
     }
 
@@ -105,7 +113,9 @@ public final class KvState implements AutoCloseable {
         int first = model.shape().ladder().getFirst();
         if (rung != first) {
             replaceState(first, model.decode(first).newState());
+            doubtful = NONE;
         }
+        eraseDoubtful();
     }
 
     /** A view of the tokens, of which the first {@code promptSize} are the prompt. */
@@ -150,6 +160,27 @@ public final class KvState implements AutoCloseable {
 
     void advance(int to) {
         position = to;
+    }
+
+    /** Says that columns from {@code column} on are written, and may come to hold what is no number. */
+    void doubt(int column) {
+        doubtful = Math.min(doubtful, column);
+    }
+
+    /** Says that every column was seen to hold numbers. */
+    void trust() {
+        doubtful = NONE;
+    }
+
+    /**
+     * Hardware computes closed columns of the mask too and multiplies them by zero, which a NaN survives: one that is left
+     * behind the tokens would reach every later one.
+     */
+    private void eraseDoubtful() {
+        if (doubtful != NONE) {
+            StateColumns.erase(state, position, rung);
+            doubtful = NONE;
+        }
     }
 
     /** Climbs to the rung that holds {@code end} tokens; what is computed moves along. */

@@ -160,14 +160,19 @@ public final class LanguageModel {
         int[] tokens = state.append(ids);
         Tensor logits = null;
         for (Window window : Window.plan(from, end, state.capacity(), shape.prefillWindow(), shape.decodeWindow())) {
+            state.doubt(window.start());
             logits = run(state, window, tokens);
             state.advance(window.to());
             if (!goOn.test(window.to() - from) && window.to() < end) {
+                if (isFinite(logits.toFloats())) {
+                    state.trust();
+                }
                 return Optional.empty();
             }
         }
         float[] result = logits.toFloats();
         requireFinite(result, end);
+        state.trust();
         return Optional.of(result);
     }
 
@@ -214,6 +219,15 @@ public final class LanguageModel {
         filled.fill(window, tokens);
         RowRange rows = new RowRange(window.from() - window.start(), window.to() - window.from());
         return function.run(filled.tensors(), state.state(), rows).get("logits");
+    }
+
+    static boolean isFinite(float[] logits) {
+        for (float logit : logits) {
+            if (!Float.isFinite(logit)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     static void requireFinite(float[] logits, int position) {

@@ -35,6 +35,18 @@ final class StateColumns {
         }
     }
 
+    /** Sets the columns from {@code from} up to but not including {@code to} of every state to zero. */
+    static void erase(State state, int from, int to) {
+        for (String name : state.names()) {
+            Tensor tensor = state.tensor(name);
+            for (long block = 0; block < blocks(tensor); block++) {
+                tensor.data()
+                        .asSlice(offset(tensor, block, from), bytes(tensor, to - from))
+                        .fill((byte) 0);
+            }
+        }
+    }
+
     /** Copies some columns, ascending, to consecutive ones; source and target may be the same state, and then only move down. */
     static void copy(Tensor source, int[] columns, int count, Tensor target, int to) {
         int first = 0;

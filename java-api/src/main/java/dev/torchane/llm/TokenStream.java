@@ -67,7 +67,7 @@ public final class TokenStream {
 
     private int promptTokens;
     private int cachedTokens;
-    private long began;
+    private long began = System.nanoTime();
     private long prefilled;
     private long ended;
     private long samplingNanos;
