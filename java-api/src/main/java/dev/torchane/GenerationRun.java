@@ -36,9 +36,12 @@ final class GenerationRun implements AutoCloseable {
      *
      * @return whether there is more to come
      * @throws GenerationException when something fails; the run is over then
-     * @throws IllegalStateException when the model was closed
+     * @throws IllegalStateException when the model was closed, or a listener of the run takes a step of it
      */
     boolean step() {
+        if (lock.isHeldByCurrentThread()) {
+            throw new IllegalStateException("a listener cannot take the next token of the generation it listens to");
+        }
         lock.lock();
         try {
             if (over) {
@@ -59,12 +62,12 @@ final class GenerationRun implements AutoCloseable {
         try {
             boolean more = claim.use(drive.step()::getAsBoolean);
             if (!more) {
-                result = Optional.of(drive.text().end());
+                result = Optional.of(claim.held(drive.text()::end));
             }
             failed = false;
             return more;
         } catch (RuntimeException failure) {
-            throw calls.explained(drive.text().failed(failure));
+            throw calls.explained(claim.held(() -> drive.text().failed(failure)));
         } finally {
             if (failed) {
                 release();

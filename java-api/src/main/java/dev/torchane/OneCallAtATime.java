@@ -42,6 +42,11 @@ final class OneCallAtATime {
          */
         <T> T use(Supplier<T> piece) {
             requireOpen();
+            return held(piece);
+        }
+
+        /** As {@link #use}, what is left to do after a close too. */
+        <T> T held(Supplier<T> piece) {
             synchronized (OneCallAtATime.this) {
                 user = Thread.currentThread();
             }

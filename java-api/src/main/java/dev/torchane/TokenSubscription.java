@@ -102,7 +102,7 @@ final class TokenSubscription implements Flow.Subscription {
                 signal(() -> subscriber.onNext(tokens.remove()));
             } else if (failure.isPresent()) {
                 cancelled = true;
-                run.ifPresent(GenerationRun::close);
+                signal(this::closeRun);
                 signal(() -> subscriber.onError(failure.get()));
             } else if (ended && tokens.isEmpty()) {
                 cancelled = true;
@@ -114,6 +114,10 @@ final class TokenSubscription implements Flow.Subscription {
             }
         }
         tokens.clear();
+        signal(this::closeRun);
+    }
+
+    private void closeRun() {
         run.ifPresent(GenerationRun::close);
     }
 
@@ -132,10 +136,13 @@ final class TokenSubscription implements Flow.Subscription {
     private void signal(Runnable call) {
         try {
             call.run();
-        } catch (RuntimeException thrown) {
+        } catch (RuntimeException | Error thrown) {
             cancelled = true;
             System.getLogger(TokenSubscription.class.getName())
-                    .log(System.Logger.Level.WARNING, "a subscriber threw; its generation is cancelled", thrown);
+                    .log(
+                            System.Logger.Level.WARNING,
+                            "a subscriber or listener threw; its generation is cancelled",
+                            thrown);
         }
     }
 }

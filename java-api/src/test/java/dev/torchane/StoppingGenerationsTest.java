@@ -3,6 +3,7 @@ package dev.torchane;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.llm.FinishReason;
@@ -194,6 +195,49 @@ class StoppingGenerationsTest {
     }
 
     @Test
+    void a_listener_that_calls_back_while_its_stream_is_being_closed_is_refused_and_does_not_wait_for_itself() {
+        for (GenerateOptions callingBack : List.of(
+                FOREVER.withOnEnd(_ -> lm.generate("a", FOREVER)),
+                FOREVER.withStop(" world!").withOnText(_ -> lm.reset()))) {
+            assertTimeoutPreemptively(Duration.ofSeconds(30), () -> {
+                Stream<Token> stream = lm.stream("hello", callingBack);
+                stream.iterator().next();
+                Throwable refusal =
+                        assertThrows(GenerationException.class, stream::close).getCause();
+                assertTrue(refusal.getMessage().contains("in use by another call"), refusal.getMessage());
+            });
+            assertUsable();
+        }
+    }
+
+    @Test
+    void a_listener_cannot_pull_the_stream_it_listens_to() {
+        List<Iterator<Token>> tokens = new ArrayList<>();
+        try (Stream<Token> stream =
+                lm.stream("hello", FOREVER.withOnToken(_ -> tokens.getFirst().next()))) {
+            tokens.add(stream.iterator());
+            GenerationException refusal = assertThrows(
+                    GenerationException.class, () -> tokens.getFirst().next());
+            assertInstanceOf(IllegalStateException.class, refusal.getCause());
+            assertEquals(1, refusal.partial().ids().length);
+        }
+        assertUsable();
+    }
+
+    @Test
+    void a_listener_may_close_the_stream_it_listens_to() {
+        List<Stream<Token>> streams = new ArrayList<>();
+        streams.add(
+                lm.stream("hello", FOREVER.withOnText(_ -> streams.getFirst().close())));
+        assertEquals(1, streams.getFirst().count());
+        streams.set(
+                0,
+                lm.stream("hello", FOREVER.withOnToken(_ -> streams.getFirst().close())));
+        streams.getFirst().iterator().next();
+        assertUsable();
+    }
+
+    @Test
     void a_parallel_stream_keeps_the_order() {
         try (Stream<Token> stream = lm.stream("hello", FOREVER.withMaxNewTokens(50))) {
             assertEquals(50, stream.parallel().map(Token::text).toList().size());
@@ -317,6 +361,38 @@ class StoppingGenerationsTest {
             assertEquals("complete", subscriber.next());
         }
         assertThrows(NullPointerException.class, () -> publisher.subscribe(null));
+    }
+
+    @Test
+    void a_subscriber_that_throws_whatever_it_is_has_cancelled() throws Exception {
+        for (Throwable thrown : List.of(new IllegalArgumentException("no"), new AssertionError("no"))) {
+            CompletableFuture<Generation> ended = new CompletableFuture<>();
+            Flow.Subscriber<Token> subscriber = new Flow.Subscriber<>() {
+                @Override
+                public void onSubscribe(Flow.Subscription given) {
+                    given.request(5);
+                }
+
+                @Override
+                public void onNext(Token token) {
+                    if (thrown instanceof Error error) {
+                        throw error;
+                    }
+                    throw (RuntimeException) thrown;
+                }
+
+                @Override
+                public void onError(Throwable failure) {}
+
+                @Override
+                public void onComplete() {}
+            };
+            lm.publisher("hello", FOREVER.withOnEnd(ended::complete)).subscribe(subscriber);
+            Generation end = ended.get(30, TimeUnit.SECONDS);
+            assertEquals(FinishReason.CANCELLED, end.reason());
+            assertEquals(1, end.ids().length);
+            assertUsable();
+        }
     }
 
     private static void await(CountDownLatch latch) {
