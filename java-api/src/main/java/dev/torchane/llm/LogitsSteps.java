@@ -49,8 +49,11 @@ final class LogitsSteps {
 
     static LogitsStep temperature(float temperature) {
         return (logits, history) -> {
+            float max = largest(logits);
+            // only differences count; where the quotients are too large for a float, those from the largest are taken
+            float origin = Float.isFinite(max) && !Float.isFinite(max / temperature) ? max : 0;
             for (int i = 0; i < logits.length; i++) {
-                logits[i] /= temperature;
+                logits[i] = (logits[i] - origin) / temperature;
             }
         };
     }

@@ -54,9 +54,18 @@ public record Sampling(
         require(typicalP > 0 && typicalP <= 1, "typicalP", typicalP, "above 0 and at most 1");
         require(xtcProbability >= 0 && xtcProbability <= 1, "xtcProbability", xtcProbability, "from 0 to 1");
         require(xtcThreshold > 0 && xtcThreshold <= 1, "xtcThreshold", xtcThreshold, "above 0 and at most 1");
-        require(repetitionPenalty > 0, "repetitionPenalty", repetitionPenalty, "above 0");
+        require(
+                repetitionPenalty > 0 && repetitionPenalty <= Float.MAX_VALUE,
+                "repetitionPenalty",
+                repetitionPenalty,
+                "above 0 and finite");
         require(Float.isFinite(presencePenalty), "presencePenalty", presencePenalty, "finite");
         require(Float.isFinite(frequencyPenalty), "frequencyPenalty", frequencyPenalty, "finite");
+        bias.forEach((id, added) -> require(
+                added <= Float.MAX_VALUE,
+                "bias of token " + id,
+                added,
+                "finite, or minus infinity to exclude the token"));
         bias = Collections.unmodifiableMap(new LinkedHashMap<>(bias));
         own = List.copyOf(own);
     }

@@ -153,6 +153,41 @@ class SamplingTest {
     }
 
     @Test
+    void bias_and_penalties_that_make_no_number_are_refused_when_they_are_set() {
+        Sampling greedy = Sampling.greedy();
+        assertThrows(IllegalArgumentException.class, () -> greedy.withRepetitionPenalty(Double.POSITIVE_INFINITY));
+        assertThrows(IllegalArgumentException.class, () -> greedy.withRepetitionPenalty(0));
+        assertThrows(IllegalArgumentException.class, () -> greedy.withPenalties(Double.NaN, 0));
+        for (float wrong : new float[] {Float.NaN, Float.POSITIVE_INFINITY}) {
+            String message = assertThrows(IllegalArgumentException.class, () -> greedy.withBias(Map.of(7, wrong)))
+                    .getMessage();
+            assertTrue(message.startsWith("bias of token 7 must be finite"), message);
+        }
+        Sampler banning =
+                greedy.withBias(Map.of(0, Float.NEGATIVE_INFINITY, 1, -3e38f)).newSampler();
+        assertEquals(2, banning.sample(LOGITS.clone(), history(0)));
+    }
+
+    @Test
+    void a_temperature_however_small_takes_the_likeliest_and_however_large_draws_from_all() {
+        for (double temperature : new double[] {1e-3, 1e-30, 1e-38, 1e-44}) {
+            for (float scale : new float[] {1e30f, 1, -1, -1e30f}) {
+                float[] logits = {scale, 2 * scale, scale / 2, 1.5f * scale, Float.NEGATIVE_INFINITY};
+                int likeliest = Sampler.argmax(logits);
+                Sampling extreme = Sampling.temperature(temperature)
+                        .withTopK(1_000_000)
+                        .withTopP(1e-30)
+                        .withMinP(1)
+                        .withTypicalP(1e-30)
+                        .withXtc(1, 1e-30)
+                        .withSeed(5);
+                assertEquals(likeliest, extreme.newSampler().sample(logits, history(0)), temperature + " " + scale);
+            }
+        }
+        assertDistribution(Sampling.temperature(1e30), 0.2, 0.2, 0.2, 0.2, 0.2);
+    }
+
+    @Test
     void a_step_that_leaves_no_token_or_makes_no_number_is_an_error_and_never_token_0() {
         for (Sampling sampling : List.of(Sampling.greedy(), Sampling.temperature(1))) {
             for (float wrong : new float[] {Float.NEGATIVE_INFINITY, Float.NaN, Float.POSITIVE_INFINITY}) {
