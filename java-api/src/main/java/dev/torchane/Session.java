@@ -72,9 +72,9 @@ public final class Session implements AutoCloseable {
         LanguageModel.Restored restored = shared.model().restore(file, shared.fingerprint());
         try {
             ByteBuffer attached = ByteBuffer.wrap(restored.attachment());
-            int[] context = new int[attached.getInt()];
+            int[] context = new int[Math.min(attached.getInt(), attached.remaining() / Integer.BYTES + 1)];
             attached.asIntBuffer().get(context);
-            attached.position(attached.position() + 4 * context.length);
+            attached.position(attached.position() + Integer.BYTES * context.length);
             String chat = StandardCharsets.UTF_8.decode(attached).toString();
             return new Session(shared, restored.state(), context, ChatMessage.fromJson(chat));
         } catch (BufferUnderflowException | NegativeArraySizeException | IllegalArgumentException e) {

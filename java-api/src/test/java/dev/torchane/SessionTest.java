@@ -11,7 +11,10 @@ import dev.torchane.llm.Sampling;
 import dev.torchane.llm.SavedStateException;
 import dev.torchane.testing.TinyTransformer;
 import dev.torchane.text.ChatMessage;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -160,6 +163,35 @@ class SessionTest {
             assertTrue(
                     e.getMessage().contains("model is sha256:5 in the file, sha256:6 in this model"), e.getMessage());
         }
+    }
+
+    @Test
+    void aCountThatItsFileCannotHoldIsRefusedAndNotAllocated() throws Exception {
+        Path file = folder.resolve("conversation");
+        int[] counted = {9, 3, 34, 65};
+        try (Session session = lm.newSession()) {
+            session.generate(ids(9), tokens(0));
+            session.save(file);
+        }
+        byte[] saved = Files.readAllBytes(file);
+        ByteBuffer counts = ByteBuffer.wrap(saved, 0, saved.length - 32);
+        int found = 0;
+        for (int at = 0; at < saved.length - 48; at++) {
+            int[] here = {counts.getInt(at), counts.getInt(at + 4), counts.getInt(at + 8), counts.getInt(at + 12)};
+            if (Arrays.equals(counted, here)) {
+                found++;
+                for (int wrong : new int[] {Integer.MAX_VALUE, Integer.MIN_VALUE, -1, 1 << 29}) {
+                    byte[] changed = saved.clone();
+                    ByteBuffer.wrap(changed).putInt(at, wrong);
+                    MessageDigest digest = MessageDigest.getInstance("SHA-256");
+                    digest.update(changed, 0, changed.length - 32);
+                    digest.digest(changed, changed.length - 32, 32);
+                    Files.write(file, changed);
+                    assertThrows(TorchAneException.class, () -> lm.restoreSession(file));
+                }
+            }
+        }
+        assertEquals(2, found, "the tokens of the state and those of the conversation");
     }
 
     @Test

@@ -57,21 +57,34 @@ final class SavedState {
      * @throws TorchAneException when the file cannot be written; what was there before is untouched
      */
     static void write(Path file, KvState state, SortedMap<String, String> fingerprint, byte[] attachment) {
-        Path folder = file.toAbsolutePath().getParent();
         Path unfinished = null;
         try {
-            Files.createDirectories(folder);
-            unfinished = Files.createTempFile(folder, "." + file.getFileName(), ".tmp");
+            Path place = place(file);
+            Files.createDirectories(place.getParent());
+            unfinished = Files.createTempFile(place.getParent(), ".state", ".tmp");
             try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.WRITE)) {
                 write(channel, state, fingerprint, attachment);
                 channel.force(true);
             }
-            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(unfinished, place, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw new TorchAneException("cannot save the state in " + file + ": " + e, e);
         } finally {
             deleteIfLeft(unfinished);
         }
+    }
+
+    /** Where a file is or will be; links are followed, and what is no file is not replaced by one. */
+    private static Path place(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return file.toAbsolutePath();
+        }
+        Path place = file.toRealPath();
+        if (!Files.isRegularFile(place)) {
+            throw new TorchAneException(
+                    "cannot save the state in " + file + ": a folder or a device is there; give the name of a file");
+        }
+        return place;
     }
 
     private static void deleteIfLeft(Path unfinished) {
@@ -161,9 +174,7 @@ final class SavedState {
             int headerSize = verify(file, channel);
             ByteBuffer header = read(channel, PREFIX, headerSize);
             SortedMap<String, String> found = fingerprint(header);
-            int[] tokens = new int[header.getInt()];
-            header.asIntBuffer().get(tokens);
-            header.position(header.position() + 4 * tokens.length);
+            int[] tokens = ints(header);
             byte[] attachment = bytes(header);
             KvState state = model.newState();
             try {
@@ -280,6 +291,17 @@ final class SavedState {
         byte[] bytes = new byte[size];
         header.get(bytes);
         return bytes;
+    }
+
+    private static int[] ints(ByteBuffer header) {
+        int count = header.getInt();
+        if (count > header.remaining() / Integer.BYTES) {
+            throw new BufferUnderflowException();
+        }
+        int[] ints = new int[count];
+        header.asIntBuffer().get(ints);
+        header.position(header.position() + Integer.BYTES * count);
+        return ints;
     }
 
     private static void refuseOthers(Path file, SortedMap<String, String> found, SortedMap<String, String> expected) {

@@ -142,6 +142,26 @@ class SavedStateTest {
     }
 
     @Test
+    void linksAreFollowedAndWhatIsNoFileIsNotReplaced() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+        try (KvState empty = opened.model().newState()) {
+            empty.save(link, FINGERPRINT, new byte[0]);
+            assertTrue(Files.isSymbolicLink(link));
+            for (Path wrong : List.of(file.getParent(), Path.of("/"), Path.of(""))) {
+                TorchAneException e =
+                        assertThrows(TorchAneException.class, () -> empty.save(wrong, FINGERPRINT, new byte[0]));
+                assertTrue(e.getMessage().contains("give the name of a file"), e.getMessage());
+            }
+            Path longest = folder.resolve("n".repeat(250));
+            empty.save(longest, FINGERPRINT, new byte[0]);
+            assertTrue(Files.isRegularFile(longest));
+        }
+        try (KvState state = opened.model().restore(file, FINGERPRINT).state()) {
+            assertEquals(0, state.position(), "the file behind the link is the new one");
+        }
+    }
+
+    @Test
     void savingOverAFileReplacesItWholeAndAFailureLeavesItAndNothingElse() throws IOException {
         byte[] before = Files.readAllBytes(file);
         KvState closed = opened.model().newState();
