@@ -133,8 +133,9 @@ public record GenerateOptions(
     }
 
     /**
-     * Holds the output to a grammar, such as {@link Grammar#jsonSchema}. A limit on tokens, a stop string or a cancellation may still
-     * leave it unfinished; the finish reason says so.
+     * Holds the output to a grammar, such as {@link Grammar#jsonSchema}. A limit on tokens or a cancellation may still leave it
+     * unfinished, as the finish reason then says; a stop string may too, and its reason is {@link
+     * dev.torchane.llm.FinishReason#STOP} as for a whole output.
      */
     public GenerateOptions withGrammar(Grammar wanted) {
         return with(draft -> draft.grammar = Optional.of(Arguments.given(wanted, "grammar")));

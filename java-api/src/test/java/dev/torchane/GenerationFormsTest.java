@@ -52,22 +52,6 @@ class GenerationFormsTest {
                 tokens.forEach(token -> {});
             }
         });
-        FORMS.put("in a session", (lm, prompt, options) -> {
-            try (Session session = lm.newSession()) {
-                session.generate(prompt, options);
-            }
-        });
-        FORMS.put("in a batch", (lm, prompt, options) -> {
-            GenerateOptions others = GenerateOptions.defaults().withMaxNewTokens(7);
-            try {
-                lm.generateBatch(List.of(
-                        BatchRequest.of(new int[] {id('S')}, others),
-                        BatchRequest.of(prompt, options),
-                        BatchRequest.of(new int[] {id('n'), id('o')}, others)));
-            } catch (BatchException e) {
-                throw (GenerationException) e.getCause();
-            }
-        });
         FORMS.put("published", (lm, prompt, options) -> {
             CompletableFuture<Void> over = new CompletableFuture<>();
             lm.publisher(prompt, options).subscribe(new OneByOne(over));
