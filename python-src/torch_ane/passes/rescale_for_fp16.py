@@ -144,13 +144,7 @@ def _stream(model: torch.nn.Module, layers: str):
     writers, readers = [], []
     for layer in model.get_submodule(layers):
         mlp, attention = _mlp(layer), _attention(layer)
-        names = [
-            "input_layernorm",
-            "post_attention_layernorm",
-            "pre_feedforward_layernorm",
-            "post_feedforward_layernorm",
-        ]
-        norms = [getattr(layer, name, None) for name in names]
+        norms = [getattr(layer, name, None) for name in _NORMS]
         if mlp is None or attention is None or norms[0] is None or norms[1] is None:
             return None
         if norms[2] is None and norms[3] is None:
