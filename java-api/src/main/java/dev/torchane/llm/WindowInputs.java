@@ -6,8 +6,10 @@ import dev.torchane.program.Function;
 import dev.torchane.program.Value;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The input tensors of one function, allocated once and filled for each window. */
@@ -21,6 +23,7 @@ final class WindowInputs {
     private final int rows;
     private final int columns;
     private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+    private final List<RopeInputs> ropes = new ArrayList<>();
     private final float[] embeddingRow;
     private final float[] maskRow;
 
@@ -45,6 +48,26 @@ final class WindowInputs {
                     throw new IllegalArgumentException("function " + function.name() + " has the input '" + name
                             + "', which is not one of a language model");
             }
+        }
+        addRope(shape.rope(), "cos", "sin");
+        shape.localRope().ifPresent(rope -> addRope(rope, "cos_local", "sin_local"));
+    }
+
+    /** The inputs of one RoPE base, and a row of each to compute in. */
+    private record RopeInputs(Rope rope, Tensor cos, Tensor sin, float[] cosRow, float[] sinRow) {
+
+        void fill(int row, int position) {
+            rope.row(position, cosRow, sinRow);
+            putRow(cos, row, cosRow);
+            putRow(sin, row, sinRow);
+        }
+    }
+
+    private void addRope(Rope rope, String cosName, String sinName) {
+        Tensor cos = tensors.get(cosName);
+        Tensor sin = tensors.get(sinName);
+        if (cos != null && sin != null) {
+            ropes.add(new RopeInputs(rope, cos, sin, new float[rope.dim()], new float[rope.dim()]));
         }
     }
 
@@ -100,21 +123,7 @@ final class WindowInputs {
     private void token(int row, int id, int position) {
         embedding.lookup(id, embeddingRow);
         putRow(tensors.get("emb"), row, embeddingRow);
-        rope(row, "cos", "sin", shape.rope(), position);
-        shape.localRope().ifPresent(rope -> rope(row, "cos_local", "sin_local", rope, position));
-    }
-
-    private void rope(int row, String cosName, String sinName, Rope rope, int position) {
-        Tensor cos = tensors.get(cosName);
-        Tensor sin = tensors.get(sinName);
-        if (cos == null || sin == null) {
-            return;
-        }
-        float[] cosRow = new float[rope.dim()];
-        float[] sinRow = new float[rope.dim()];
-        rope.row(position, cosRow, sinRow);
-        putRow(cos, row, cosRow);
-        putRow(sin, row, sinRow);
+        ropes.forEach(each -> each.fill(row, position));
     }
 
     /** Opens the columns from {@code first} to {@code last}, both included. */
