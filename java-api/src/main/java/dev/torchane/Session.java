@@ -16,7 +16,6 @@ import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -207,7 +206,7 @@ public final class Session implements AutoCloseable {
      * @throws IllegalArgumentException when there are fewer tokens
      */
     public void trim(int length) {
-        run(() -> {
+        calls.run(() -> {
             if (length < 0 || length > context.length) {
                 throw new IllegalArgumentException(
                         "cannot trim a session of " + context.length + " tokens to " + length);
@@ -220,7 +219,7 @@ public final class Session implements AutoCloseable {
 
     /** Forgets everything. */
     public void reset() {
-        run(() -> {
+        calls.run(() -> {
             context = new int[0];
             messages = List.of();
             state.reset();
@@ -230,7 +229,7 @@ public final class Session implements AutoCloseable {
 
     /** A session that goes its own way from here. */
     public Session fork() {
-        return run(() -> new Session(shared, state.fork(), context, messages));
+        return calls.run(() -> new Session(shared, state.fork(), context, messages));
     }
 
     /**
@@ -240,7 +239,7 @@ public final class Session implements AutoCloseable {
      */
     public void save(Path file) {
         Arguments.given(file, "file");
-        run(() -> {
+        calls.run(() -> {
             byte[] chat = ChatMessage.toJson(messages).getBytes(StandardCharsets.UTF_8);
             ByteBuffer attached = ByteBuffer.allocate(4 + 4 * context.length + chat.length);
             attached.putInt(context.length);
@@ -250,10 +249,6 @@ public final class Session implements AutoCloseable {
             state.save(file, shared.fingerprint(), attached.put(chat).array());
             return null;
         });
-    }
-
-    private <T> T run(Supplier<T> call) {
-        return calls.run(call);
     }
 
     /** Frees the context; idempotent, from any thread: a generation that is running ends with an {@link IllegalStateException}. */
