@@ -20,11 +20,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,8 +33,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Compressed bundles of tiny checkpoints, run on the jvm engine. */
 class CompressionTest {
 
-    private static final int[] PROMPT =
-            IntStream.range(0, 20).map(i -> (i * 37 + 11) % TinyModel.VOCAB).toArray();
+    private static final int[] PROMPT = TinyModel.prompt();
+
+    private static final Map<WeightEncoding, Path> EXPORTED = new EnumMap<>(WeightEncoding.class);
 
     @TempDir
     static Path shared;
@@ -51,7 +52,7 @@ class CompressionTest {
     @EnumSource(names = {"INT8", "LUT6", "INT4", "LUT4", "LUT4G32"})
     void logitsErrInProportionToTheWeights(WeightEncoding encoding) {
         Path checkpoint = checkpoint();
-        Path bundle = TinyBundles.export(checkpoint, TinyBundles.FP32.withWeights(encoding), folder);
+        Path bundle = exported(encoding);
 
         double cosine = cosine(
                 TinyBundles.eager(checkpoint, List.of(PROMPT)).getFirst(),
@@ -84,8 +85,7 @@ class CompressionTest {
 
     @Test
     void whatEachTensorBecameIsInTheManifest() {
-        Map<String, Manifest.Weight> weights =
-                weights(TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(WeightEncoding.LUT4G32), folder));
+        Map<String, Manifest.Weight> weights = weights(exported(WeightEncoding.LUT4G32));
 
         Manifest.Weight query = weights.get("model.layers.0.self_attn.q_proj.weight");
         assertEquals("lut4g32", query.encoding());
@@ -106,8 +106,7 @@ class CompressionTest {
 
     @Test
     void blocksThatDoNotDivideTheInputsAreReported() {
-        Map<String, Manifest.Weight> weights =
-                weights(TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(WeightEncoding.INT4), folder));
+        Map<String, Manifest.Weight> weights = weights(exported(WeightEncoding.INT4));
 
         Manifest.Weight down = weights.get("model.layers.1.mlp.down_proj.weight");
         assertEquals("int4", down.encoding());
@@ -116,9 +115,8 @@ class CompressionTest {
 
     @Test
     void compressingTwiceGivesTheSameBytes() throws IOException {
-        BuildOptions options = TinyBundles.FP32.withWeights(WeightEncoding.LUT4);
-        Path first = TinyBundles.export(checkpoint(), options, folder);
-        Path second = TinyBundles.export(checkpoint(), options, folder);
+        Path first = exported(WeightEncoding.LUT4);
+        Path second = TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(WeightEncoding.LUT4), folder);
 
         assertArrayEquals(
                 Files.readAllBytes(first.resolve(Bundle.WEIGHTS)), Files.readAllBytes(second.resolve(Bundle.WEIGHTS)));
@@ -129,10 +127,10 @@ class CompressionTest {
     @EnumSource(names = {"FP32", "LUT4"})
     void scoresAreTheLogprobsOfABuildWithTheSameWeights(WeightEncoding encoding) throws IOException {
         Path scored = Files.createDirectory(folder.resolve("scored"));
-        try (Bundle source = Bundle.open(TinyBundles.export(checkpoint(), TinyBundles.FP32, folder))) {
+        try (Bundle source = Bundle.open(exported(WeightEncoding.FP32))) {
             ScoreBundle.write(source, encoding, scored);
         }
-        Path built = TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(encoding), folder);
+        Path built = exported(encoding);
         List<int[]> tokens =
                 Arrays.stream(PROMPT).mapToObj(id -> new int[] {id}).toList();
         List<float[]> logits = TinyBundles.run(built, Numerics.FP32, tokens);
@@ -146,17 +144,9 @@ class CompressionTest {
                     .logprobs(PROMPT);
             assertEquals(PROMPT.length - 1, found.length);
             for (int i = 0; i < found.length; i++) {
-                assertEquals(logprob(logits.get(i), PROMPT[i + 1]), found[i], 1e-4, "token " + (i + 1));
+                assertEquals(TinyBundles.logprob(logits.get(i), PROMPT[i + 1]), found[i], 1e-4, "token " + (i + 1));
             }
         }
-    }
-
-    private static double logprob(float[] logits, int id) {
-        double sum = 0;
-        for (float logit : logits) {
-            sum += Math.exp(logit);
-        }
-        return logits[id] - Math.log(sum);
     }
 
     @Test
@@ -171,6 +161,12 @@ class CompressionTest {
     private static Path checkpoint() {
         Path directory = shared.resolve("checkpoint");
         return Files.exists(directory) ? directory : TinyModel.LLAMA.write(directory, 21);
+    }
+
+    /** The checkpoint with weights of an encoding; exported once, since an export takes longer than all that is done with it. */
+    private static Path exported(WeightEncoding encoding) {
+        return EXPORTED.computeIfAbsent(
+                encoding, each -> TinyBundles.export(checkpoint(), TinyBundles.FP32.withWeights(each), shared));
     }
 
     private static Map<String, Manifest.Weight> weights(Path directory) {

@@ -30,7 +30,6 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,8 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 class Fp16RangeTest {
 
     private static final BuildOptions ANE = TinyBundles.FP16.withTarget(Target.ANE);
-    private static final int[] PROMPT =
-            IntStream.range(0, 20).map(i -> (i * 37 + 11) % TinyModel.VOCAB).toArray();
+    private static final int[] PROMPT = TinyModel.prompt();
 
     @TempDir
     Path folder;

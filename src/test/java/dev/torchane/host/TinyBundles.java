@@ -117,6 +117,15 @@ final class TinyBundles {
         return best;
     }
 
+    /** Log probability of an id. */
+    static double logprob(float[] logits, int id) {
+        double sum = 0;
+        for (float logit : logits) {
+            sum += Math.exp(logit);
+        }
+        return logits[id] - Math.log(sum);
+    }
+
     static double difference(float[] a, float[] b) {
         double worst = a.length == b.length ? 0 : Double.POSITIVE_INFINITY;
         for (int i = 0; i < Math.min(a.length, b.length); i++) {

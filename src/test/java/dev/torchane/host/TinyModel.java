@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 /** Random checkpoints of a few thousand weights, one shape for each architecture. */
 enum TinyModel {
@@ -43,6 +44,11 @@ enum TinyModel {
         this.headDim = headDim;
         this.layers = layers;
         this.tied = tied;
+    }
+
+    /** Twenty ids, spread over the vocabulary. */
+    static int[] prompt() {
+        return IntStream.range(0, 20).map(i -> (i * 37 + 11) % VOCAB).toArray();
     }
 
     /** Writes config.json and model.safetensors into a directory, and answers it. */
