@@ -1,9 +1,6 @@
 package dev.torchane;
 
 import dev.torchane.build.Exporter;
-import dev.torchane.cache.ModelCache;
-import dev.torchane.cache.ModelKey;
-import dev.torchane.cache.SourceDigest;
 import dev.torchane.engine.Engine;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.llm.GenerationLoop;
@@ -15,7 +12,6 @@ import dev.torchane.program.EmbeddingTable;
 import dev.torchane.program.Manifest;
 import dev.torchane.text.ChatMessage;
 import dev.torchane.text.Tokenizer;
-import dev.torchane.weights.Checkpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -73,7 +69,8 @@ public final class CausalLM implements AutoCloseable {
     }
 
     /**
-     * A model from a checkpoint or a bundle, built into the cache when it is not there yet.
+     * A model from a checkpoint or a bundle, built into the cache when it is not there yet, or when what is there cannot be
+     * opened.
      *
      * @param idOrPath a Hugging Face directory, a GGUF file, a bundle, or an id that the local Hugging Face cache holds
      * @throws TorchAneException when there is no such model, when it is damaged or of a kind that is not supported, or when
@@ -95,7 +92,8 @@ public final class CausalLM implements AutoCloseable {
 
     /** As {@link #fromPretrained(String, CausalLMOptions)}, from a path. */
     public static CausalLM fromPretrained(Path model, CausalLMOptions options) {
-        return open(build(model, options), options);
+        Arguments.given(options, "options");
+        return isBundle(model) ? open(model, options) : cached(model, options).open(bundle -> open(bundle, options));
     }
 
     /**
@@ -104,31 +102,19 @@ public final class CausalLM implements AutoCloseable {
      */
     public static Path build(Path model, CausalLMOptions options) {
         Arguments.given(options, "options");
-        if (Files.isRegularFile(Arguments.given(model, "model").resolve(Bundle.MANIFEST))) {
+        if (isBundle(model)) {
             return model;
         }
-        Optional<Exporter> exporter = ServiceLoader.load(Exporter.class).findFirst();
-        List<Path> files;
-        try (Checkpoint checkpoint = Checkpoint.open(model)) {
-            files = checkpoint.files();
-        }
-        String source = new SourceDigest(options.cache()).of(files);
-        ModelKey key = new ModelKey(
-                source,
-                options.build().asText(),
-                exporter.map(Exporter::version).orElse(""));
-        ModelCache cache = new ModelCache(options.cache());
-        if (exporter.isEmpty()) {
-            return cache.findAnyVersion(key)
-                    .orElseThrow(() -> new TorchAneException(model
-                            + " is not built yet with these options, and what builds it is not on the class path: add"
-                            + " dev.torchane:torch-ane-polyglot-host, or build a bundle elsewhere and open that"));
-        }
-        return cache.findOrBuild(key, directory -> {
-            try (RecordedStages stages = new RecordedStages(model.toString(), options.progress())) {
-                exporter.get().exportCausalLM(model, options.build(), directory, stages);
-            }
-        });
+        return cached(model, options).bundle();
+    }
+
+    private static boolean isBundle(Path model) {
+        return Files.isRegularFile(Arguments.given(model, "model").resolve(Bundle.MANIFEST));
+    }
+
+    private static CachedModel cached(Path checkpoint, CausalLMOptions options) {
+        return new CachedModel(
+                checkpoint, options, ServiceLoader.load(Exporter.class).findFirst());
     }
 
     /**

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -29,6 +30,7 @@ import java.util.stream.Stream;
 public final class ModelCache {
 
     private static final String UNFINISHED = ".building";
+    private static final String DISCARDED = ".discarded";
     private static final ConcurrentHashMap<Path, ReentrantLock> IN_PROCESS = new ConcurrentHashMap<>();
 
     private final Path models;
@@ -66,6 +68,30 @@ public final class ModelCache {
         return present.orElseGet(() -> install(models.resolve(key.entry()), build));
     }
 
+    /** What tells an entry from one that takes its place later; for {@link #replace}. */
+    public static Object identity(Path entry) {
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(entry, BasicFileAttributes.class);
+            return Optional.ofNullable(attributes.fileKey()).orElse(attributes.creationTime());
+        } catch (IOException gone) {
+            return entry;
+        }
+    }
+
+    /**
+     * Builds the entry of a key again and puts it in the place of the one that is there, unless another process has done so
+     * already. The old one stays when the build fails.
+     *
+     * @param identity of the entry that is to be replaced
+     * @param build fills the empty directory it is given
+     */
+    public Path replace(ModelKey key, Object identity, Consumer<Path> build) {
+        return install(
+                models.resolve(key.entry()),
+                entry -> Files.isDirectory(entry) && !identity(entry).equals(identity),
+                build);
+    }
+
     /**
      * Builds a directory atomically, unless it exists.
      *
@@ -74,6 +100,10 @@ public final class ModelCache {
      * @return {@code target}
      */
     public static Path install(Path target, Consumer<Path> build) {
+        return install(target, Files::isDirectory, build);
+    }
+
+    private static Path install(Path target, Predicate<Path> present, Consumer<Path> build) {
         Path parent = target.toAbsolutePath().getParent();
         String name = target.getFileName().toString();
         Path lockFile = parent.resolve("." + name + ".lock");
@@ -83,7 +113,7 @@ public final class ModelCache {
             Files.createDirectories(parent);
             try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock _ = channel.lock()) {
-                if (Files.isDirectory(target)) {
+                if (present.test(target)) {
                     return target;
                 }
                 Path unfinished = parent.resolve("." + name + UNFINISHED);
@@ -92,6 +122,7 @@ public final class ModelCache {
                 try {
                     build.accept(unfinished);
                     force(unfinished);
+                    discard(target);
                     Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE);
                     forceDirectory(parent);
                 } finally {
@@ -138,10 +169,7 @@ public final class ModelCache {
             }
             total -= size(entry);
             try {
-                Path doomed = entry.resolveSibling("." + entry.getFileName() + UNFINISHED);
-                deleteTree(doomed);
-                Files.move(entry, doomed, StandardCopyOption.ATOMIC_MOVE);
-                deleteTree(doomed);
+                discard(entry);
             } catch (IOException failure) {
                 throw storageFailure(models, failure);
             }
@@ -208,6 +236,16 @@ public final class ModelCache {
             channel.force(true);
         } catch (IOException unsupported) {
             // not every platform can open a directory
+        }
+    }
+
+    /** Deletes an entry, if there is one; it is out of sight at once. */
+    private static void discard(Path entry) throws IOException {
+        Path doomed = entry.resolveSibling("." + entry.getFileName() + DISCARDED);
+        deleteTree(doomed);
+        if (Files.exists(entry)) {
+            Files.move(entry, doomed, StandardCopyOption.ATOMIC_MOVE);
+            deleteTree(doomed);
         }
     }
 

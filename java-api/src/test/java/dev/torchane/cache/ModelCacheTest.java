@@ -119,6 +119,47 @@ class ModelCacheTest {
     }
 
     @Test
+    void an_entry_is_replaced_once_by_all_who_found_it_unusable() throws Exception {
+        ModelKey key = key("a", "cpu", "1");
+        Path entry = cache.findOrBuild(key, writes("damaged"));
+        Object identity = ModelCache.identity(entry);
+        AtomicInteger builds = new AtomicInteger();
+        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
+            for (int i = 0; i < 4; i++) {
+                threads.submit(() -> cache.replace(key, identity, directory -> {
+                    builds.incrementAndGet();
+                    writes("whole").accept(directory);
+                }));
+            }
+        }
+        assertEquals(1, builds.get());
+        assertEquals("whole", Files.readString(entry.resolve("weights/weight.bin")));
+        assertNothingElse(entry);
+    }
+
+    @Test
+    void an_entry_stays_when_what_was_to_replace_it_cannot_be_built() throws Exception {
+        ModelKey key = key("a", "cpu", "1");
+        Path entry = cache.findOrBuild(key, writes("damaged"));
+        assertThrows(
+                IllegalStateException.class,
+                () -> cache.replace(key, ModelCache.identity(entry), directory -> {
+                    writes("half").accept(directory);
+                    throw new IllegalStateException("in the middle");
+                }));
+        assertEquals("damaged", Files.readString(entry.resolve("weights/weight.bin")));
+        assertNothingElse(entry);
+    }
+
+    private void assertNothingElse(Path entry) throws IOException {
+        assertEquals(List.of(entry), cache.entries());
+        try (Stream<Path> rest = Files.list(root.resolve("models"))) {
+            assertTrue(
+                    rest.allMatch(file -> file.equals(entry) || file.toString().endsWith(".lock")));
+        }
+    }
+
+    @Test
     void pruning_deletes_the_entries_used_longest_ago() throws Exception {
         Path old = cache.findOrBuild(key("a", "cpu", "1"), writes("x".repeat(1000)));
         Path recent = cache.findOrBuild(key("b", "cpu", "1"), writes("x".repeat(1000)));
