@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -76,10 +77,10 @@ public final class BenchCommand implements Runnable {
         if (chosen.contains(Work.DECODE_1_Q8)) {
             contenders.add(own(bundle(gguf, WeightEncoding.INT8), "torch-ane int8", EnumSet.of(Work.DECODE_1_Q8)));
         }
-        Peers known =
+        Peers prepared =
                 Peers.in(CacheRoot.locate().resolve("peers"), home().resolve("tools/peers/peer.py"), gguf, threads);
-        Map<String, String> skipped = new LinkedHashMap<>(known.skipped());
-        known.found().stream()
+        Map<String, String> skipped = new LinkedHashMap<>(prepared.skipped());
+        prepared.found().stream()
                 .filter(peer -> peers.isEmpty() || peers.stream().anyMatch(peer.name()::contains))
                 .forEach(contenders::add);
 
@@ -90,16 +91,23 @@ public final class BenchCommand implements Runnable {
         }
         String machine = Machine.describe(threads);
         System.err.println(machine);
-        Results results = round.run(contenders, rounds, CacheRoot.locate().resolve("bench-logs"));
-        Report report = new Report(results, machine, round.versions(), skipped, roofs(fourBits, results));
-        report.print(System.out);
-        report.write(output);
+        Function<Results, List<Roof>> roofs = roofs(fourBits);
+        Function<Results, Report> reporting =
+                results -> new Report(results, machine, round.versions(), skipped, roofs.apply(results));
+        Results results = round.run(
+                contenders,
+                rounds,
+                CacheRoot.locate().resolve("bench-logs"),
+                known -> reporting.apply(known).write(output));
+        reporting.apply(results).print(System.out);
+        System.out.println("written: latest.json, latest.csv and latest.html in " + output);
     }
 
-    private List<Roof> roofs(Path bundle, Results results) {
+    private Function<Results, List<Roof>> roofs(Path bundle) {
         if (!Roofline.available()) {
-            return List.of();
+            return results -> List.of();
         }
+        Roofline machine = Roofline.measure(threads);
         try (Bundle opened = Bundle.open(bundle)) {
             long bytes = opened.manifest().weights().stream()
                     .mapToLong(Manifest.Weight::bytes)
@@ -109,7 +117,7 @@ public final class BenchCommand implements Runnable {
                             .mapToLong(Integer::longValue)
                             .reduce(1, Math::multiplyExact))
                     .sum();
-            return Roof.of(Roofline.measure(threads), bytes, parameters, results);
+            return results -> Roof.of(machine, bytes, parameters, results);
         }
     }
 

@@ -65,7 +65,6 @@ record Report(
                     .writeValue(folder.resolve("latest.json").toFile(), json());
             Files.writeString(folder.resolve("latest.csv"), csv());
             Files.writeString(folder.resolve("latest.html"), new Page(this).html());
-            System.out.println("written: latest.json, latest.csv and latest.html in " + folder);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** The rounds of each work: in each, every contender does it once, and who goes first changes from round to round. */
 final class Round {
@@ -46,8 +47,9 @@ final class Round {
      * For each work one round to warm up, then the measured ones. Only those who take part are loaded meanwhile.
      *
      * @param logs where what the workers print goes
+     * @param behindEach receives what is known so far behind each work
      */
-    Results run(List<Contender> contenders, int rounds, Path logs) {
+    Results run(List<Contender> contenders, int rounds, Path logs, Consumer<Results> behindEach) {
         Results results = new Results();
         for (Work work : works) {
             try {
@@ -61,6 +63,7 @@ final class Round {
                     }
                 }
                 System.err.println(work.id() + ": " + rounds + " rounds");
+                behindEach.accept(results);
             } catch (IOException failure) {
                 throw new UncheckedIOException(failure);
             } finally {

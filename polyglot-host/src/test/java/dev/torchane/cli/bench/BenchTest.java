@@ -95,7 +95,7 @@ class BenchTest {
         Contender ending = fake("ending", "echo '{\"tokens\": 10, \"seconds\": 2}'");
 
         Round round = new Round(Set.of(Work.DECODE_1_Q4), new Prompts(ids, ids), skipped);
-        Results results = round.run(List.of(refusing, ending), 1, folder);
+        Results results = round.run(List.of(refusing, ending), 1, folder, known -> {});
 
         assertEquals(Set.of("refusing", "ending"), round.versions().keySet());
         assertEquals("too long", skipped.get("refusing at decode-1-q4"));
