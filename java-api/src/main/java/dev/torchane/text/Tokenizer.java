@@ -47,24 +47,16 @@ public final class Tokenizer implements AutoCloseable {
 
     /**
      * Opens the tokenizer of a bundle or of a Hugging Face directory: tokenizer.json and, where they exist,
-     * tokenizer_config.json, generation_config.json, config.json and chat_template.jinja.
+     * tokenizer_config.json, generation_config.json, config.json and chat_template.jinja. CLIP's vocab.json and merges.txt stand
+     * for a tokenizer.json.
      *
-     * @throws TorchAneException when there is no tokenizer.json or it cannot be used
+     * @throws TorchAneException when there is no tokenizer or it cannot be used
      */
     public static Tokenizer open(Path directory) {
         Path file = TextArguments.given(directory, "directory").resolve("tokenizer.json");
-        if (!Files.isRegularFile(file)) {
-            throw new TorchAneException(directory + " has no tokenizer.json"
-                    + (Files.exists(directory.resolve("tokenizer.model"))
-                            ? "; a SentencePiece tokenizer.model alone is not read: save the tokenizer again with transformers"
-                            : ""));
-        }
-        String json;
-        try {
-            json = Files.readString(file);
-        } catch (IOException e) {
-            throw new TorchAneException(file + " cannot be read: " + e, e);
-        }
+        String json = Files.isRegularFile(file)
+                ? text(file)
+                : ClipTokenizerFiles.describe(directory).orElseThrow(() -> missing(directory));
         CompletableFuture<Vocabulary> vocabulary = CompletableFuture.supplyAsync(
                 () -> Vocabulary.parse(json, file), Thread.ofVirtual().name("vocabulary")::start);
         TokenizersLibrary library = NativeTokenizers.library();
@@ -79,6 +71,21 @@ public final class Tokenizer implements AutoCloseable {
             library.deleteTokenizer(handle);
             throw e;
         }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new TorchAneException(file + " cannot be read: " + e, e);
+        }
+    }
+
+    private static TorchAneException missing(Path directory) {
+        return new TorchAneException(directory + " has no tokenizer.json"
+                + (Files.exists(directory.resolve("tokenizer.model"))
+                        ? "; a SentencePiece tokenizer.model alone is not read: save the tokenizer again with transformers"
+                        : ""));
     }
 
     private static long create(TokenizersLibrary library, String json, Path file) {
