@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 
 import torch
 
-DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16, "int32": torch.int32}
+from mil import Mil
+
+DTYPES = {
+    "fp32": torch.float32,
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+    "int32": torch.int32,
+    "bool": torch.bool,
+}
 ANY = object()
 
 
@@ -76,10 +84,10 @@ class RecordedFunction:
                 assert all(each.function is self for each in operand)
             else:
                 _check_literal(operand)
-        count = {"split": len(operands.get("split_sizes", [])), "write_state": 0}.get(kind, 1)
+        count = {"split": len(operands.get("split_sizes", [])), "write_state": 0, "topk": 2}.get(kind, 1)
         results = [self._handle("?", ()) for _ in range(count)]
         self.operations.append(Operation(kind, name, operands, composite, results))
-        return results if kind == "split" else results[0] if results else None
+        return results if kind in ("split", "topk") else results[0] if results else None
 
     def type_of(self, handle):
         return f"tensor<{handle.dtype}, {list(handle.shape)}>"
@@ -140,7 +148,7 @@ class Recorder:
             self.stages[-1][2] += units
 
 
-class Interpreter:
+class Interpreter(Mil):
     """Runs a recorded function with torch: MIL as the documentation describes it, in the declared types."""
 
     def __init__(self, program: Recorder, precision: str = "fp32"):
@@ -157,7 +165,7 @@ class Interpreter:
         for key, handle in function.weights.items():
             values[handle.number] = self.program.weight(key).to(self.precision)
         for number, constant in function.constants.items():
-            values[number] = torch.tensor(constant)
+            values[number] = torch.tensor(constant, dtype=self._type(constant))
         names = {handle.number: key for key, handle in function.states.items()}
 
         def value(operand):
@@ -176,11 +184,15 @@ class Interpreter:
                 continue
             else:
                 result = getattr(self, operation.kind)(**operands)
-            if operation.kind == "split":
+            if operation.kind in ("split", "topk"):
                 values.update({handle.number: part for handle, part in zip(operation.results, result, strict=True)})
             else:
                 values[operation.results[0].number] = result
         return {key: values[handle.number] for key, handle in function.outputs.items()}
+
+    def _type(self, constant):
+        first = constant[0] if isinstance(constant, list) else constant
+        return {bool: torch.bool, int: torch.int32}.get(type(first), self.precision)
 
     # ---- MIL
 
@@ -201,15 +213,17 @@ class Interpreter:
 
     def _both(self, x, y, function):
         other = x if isinstance(x, torch.Tensor) else y
+        for each in (x, y):  # a literal has the type of the tensor beside it
+            assert isinstance(each, torch.Tensor) or type(each) is (float if other.is_floating_point() else int), (x, y)
         x, y = (each if isinstance(each, torch.Tensor) else torch.tensor(each, dtype=other.dtype) for each in (x, y))
         assert x.dtype == y.dtype, (x.dtype, y.dtype)
         return function(x, y)
 
     def maximum(self, x, y):
-        return torch.maximum(x, y)
+        return self._both(x, y, torch.maximum)
 
     def minimum(self, x, y):
-        return torch.minimum(x, y)
+        return self._both(x, y, torch.minimum)
 
     def rsqrt(self, x, epsilon):
         return torch.rsqrt(x + epsilon)
@@ -240,12 +254,6 @@ class Interpreter:
 
     def matmul(self, x, y, transpose_x, transpose_y):
         return torch.matmul(x.mT if transpose_x else x, y.mT if transpose_y else y)
-
-    def conv(self, x, weight, strides, pad_type, pad, dilations, groups, bias=None):
-        assert pad_type == "custom"
-        top, down, left, right = pad
-        x = torch.nn.functional.pad(x, (left, right, top, down))
-        return torch.nn.functional.conv2d(x, weight, bias, strides, 0, dilations, groups)
 
     def reduce_mean(self, x, axes, keep_dims):
         return x.mean(axes, keepdim=keep_dims)
@@ -295,6 +303,3 @@ class Interpreter:
 
     def tile(self, x, reps):
         return x.repeat(reps)
-
-    def cast(self, x, dtype):
-        return x.to(DTYPES[dtype])

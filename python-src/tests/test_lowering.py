@@ -133,7 +133,13 @@ def test_an_unknown_operation_is_refused_by_name_with_its_module():
         lowered(Outer(), torch.eye(3))
 
 
-def test_causal_attention_without_a_mask_is_refused():
-    module = Lambda(lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True))
-    with pytest.raises(LoweringError, match="needs an additive mask"):
-        lowered(module, torch.randn(1, 2, 3, 4))
+@pytest.mark.parametrize("causal", [True, False])
+def test_attention_without_a_mask(causal):
+    torch.manual_seed(3)
+
+    def attend(x):
+        return F.scaled_dot_product_attention(x, x + 1, x - 1, is_causal=causal)
+
+    x = torch.randn(1, 2, 3, 4)
+    _, (found,) = lowered(Lambda(attend), x)
+    assert torch.allclose(found, attend(x), atol=1e-6)

@@ -35,17 +35,19 @@ def export_for_ane(
     *,
     decompositions: Mapping | None = None,
     tolerance: float = 1e-5,
+    tensors: bool = False,
 ) -> Exported:
     """Exports a module and compares the graph with the module on ``args``.
 
-    ``decompositions`` are applied when given. Raises :class:`ExportError` when a constant of the graph is not a weight
-    of the module (a scalar apart), or when the difference is more than ``tolerance`` times the largest value.
+    ``decompositions`` are applied when given; operations in place are made functional. With ``tensors`` the graph may
+    have constants of any shape, otherwise scalars only. Raises :class:`ExportError` when a constant of the graph is not
+    a weight of the module (a scalar apart), or when the difference is more than ``tolerance`` times the largest value.
     """
     module = module.eval()
     program = _export(module, tuple(args))
-    if decompositions:
-        program = program.run_decompositions(dict(decompositions))
-    graph = graph_of(program)
+    if decompositions or any(_writes(node) for node in program.graph.nodes):
+        program = program.run_decompositions(dict(decompositions or {}))
+    graph = graph_of(program, tensors)
     with torch.no_grad():
         expected = module(*args)
     expected = [expected] if isinstance(expected, torch.Tensor) else list(expected)
@@ -88,7 +90,16 @@ def _export(module: torch.nn.Module, args: tuple) -> torch.export.ExportedProgra
         return export(module, args, strict=False)
 
 
-def graph_of(program: torch.export.ExportedProgram) -> Graph:
+def _writes(node) -> bool:
+    """Whether a node changes a tensor in place (detach_ changes none)."""
+    return (
+        isinstance(node.target, torch._ops.OpOverload)
+        and node.target._schema.is_mutable
+        and node.target is not torch.ops.aten.detach_.default
+    )
+
+
+def graph_of(program: torch.export.ExportedProgram, tensors: bool = False) -> Graph:
     """The exported program as a :class:`~torch_ane.graph.Graph`, without the nodes nobody reads.
 
     Raises :class:`ExportError` for a constant that is neither a weight of the module nor a scalar, or that is a
@@ -111,14 +122,14 @@ def graph_of(program: torch.export.ExportedProgram) -> Graph:
         elif spec.kind in _WEIGHT_KINDS:
             weights[name] = spec.target
         else:
-            constants[name] = _scalar(name, spec.target, program.constants.get(spec.target))
+            constants[name] = _constant(name, spec.target, program.constants.get(spec.target), tensors)
     return Graph(tuple(inputs), weights, constants, tuple(nodes), outputs)
 
 
-def _scalar(name: str, target: str, value) -> torch.Tensor:
+def _constant(name: str, target: str, value, tensors: bool) -> torch.Tensor:
     if isinstance(value, FakeTensor):
         raise ExportError(f"the constant {target} of the exported graph is a FakeTensor: the trace lost a tensor")
-    if not isinstance(value, torch.Tensor) or value.numel() != 1:
+    if not isinstance(value, torch.Tensor) or (value.numel() != 1 and not tensors):
         found = f"a tensor of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
         raise ExportError(
             f"the exported graph has the constant {name} ({found}) that is no parameter or buffer of the module: "

@@ -4,7 +4,18 @@
 An operation that is not in the table is refused by name, with the module it came from.
 """
 
-from . import elementwise, groups, products, shapes, states  # noqa: F401 - they fill the table
+from . import (  # noqa: F401 - they fill the table
+    elementwise,
+    groups,
+    images,
+    indices,
+    logic,
+    norms,
+    products,
+    reductions,
+    shapes,
+    states,
+)
 from .context import Context, LoweringError, Value
 from .table import TABLE, lower
 

@@ -1,6 +1,10 @@
 package dev.torchane.build;
 
+import dev.torchane.TorchAneException;
+import dev.torchane.engine.Tensor;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Turns a checkpoint into a bundle. Found with {@link java.util.ServiceLoader}; implemented by the artifact
@@ -23,4 +27,33 @@ public interface Exporter {
      * @throws dev.torchane.TorchAneException when the checkpoint is unusable or the export fails
      */
     void exportCausalLM(Path checkpoint, BuildOptions options, Path directory, Progress progress);
+
+    /**
+     * Builds any module: a function for each set of inputs, called {@code main}, {@code main_1}, …
+     *
+     * @param source where the module comes from; building a {@link ModuleSource.Factory} runs its code
+     * @param functions inputs of each function, at least one
+     * @param options what to build
+     * @param directory an existing empty directory that receives the bundle's files; the caller installs it
+     * @throws dev.torchane.TorchAneException when the source is unusable, or the module has an operation that cannot be lowered;
+     *     the message names the operation and its place in the module
+     */
+    default void exportModule(
+            ModuleSource source,
+            List<ModuleInputs> functions,
+            ModuleOptions options,
+            Path directory,
+            Progress progress) {
+        throw new TorchAneException(getClass().getName() + " builds language models only, not " + source.title());
+    }
+
+    /**
+     * Runs a module in torch.
+     *
+     * @param inputs as a function of the built module takes them
+     * @return the outputs by name, fp32, int32 or bool
+     */
+    default Map<String, Tensor> runModule(ModuleSource source, Map<String, Tensor> inputs, Progress progress) {
+        throw new TorchAneException(getClass().getName() + " runs no modules in torch, so not " + source.title());
+    }
 }

@@ -33,7 +33,7 @@ public final class Bundle implements AutoCloseable {
     private final Manifest manifest;
     private final MilDocument program;
     private final WeightFile weights;
-    private final EmbeddingTable embedding;
+    private final Optional<EmbeddingTable> embedding;
     private final Map<String, Function> checked = new HashMap<>();
     private volatile boolean closed;
 
@@ -42,7 +42,7 @@ public final class Bundle implements AutoCloseable {
         this.manifest = manifest;
         this.program = program;
         this.weights = weights;
-        this.embedding = new EmbeddingTable(manifest, weights);
+        this.embedding = manifest.languageModel().map(model -> new EmbeddingTable(manifest, weights));
     }
 
     /**
@@ -133,10 +133,15 @@ public final class Bundle implements AutoCloseable {
         return weights;
     }
 
-    /** The token embedding. */
+    /**
+     * The token embedding.
+     *
+     * @throws TorchAneException when the bundle is no language model
+     */
     public EmbeddingTable embedding() {
         requireOpen();
-        return embedding;
+        return embedding.orElseThrow(() -> new TorchAneException(
+                "the bundle " + directory + " is a " + manifest.kind() + ": it has no token table"));
     }
 
     /**

@@ -14,15 +14,12 @@ import java.util.OptionalLong;
  * What {@code manifest.json} of a bundle says, as docs/architecture.md describes it. Reading checks everything that others
  * rely on; fields that are not listed here are ignored.
  *
- * @param kind what the bundle is; {@code causal-lm}
+ * @param kind what the bundle is: {@value #CAUSAL_LM} or {@value #MODULE}
  * @param target hardware its program is shaped for: {@code cpu}, {@code gpu}, {@code ane}
  * @param options the build's options as text
  * @param source the checkpoint
  * @param versions of the software that built it
- * @param model shape of the language model
- * @param rope position embedding of the full-attention layers
- * @param localRope position embedding of the sliding layers, where it differs
- * @param embedding where the embedding table lies
+ * @param languageModel what a causal language model has besides; empty for any other kind
  * @param rowAxes axis of each input that has one row per token of the window
  * @param weights what was stored, and how
  * @param buildSeconds what each stage of the build took, in their order; empty when it was not recorded
@@ -33,13 +30,16 @@ public record Manifest(
         Map<String, String> options,
         Source source,
         Map<String, String> versions,
-        Model model,
-        Rope rope,
-        Optional<Rope> localRope,
-        Embedding embedding,
+        Optional<LanguageModel> languageModel,
         Map<String, Integer> rowAxes,
         List<Weight> weights,
         Map<String, Double> buildSeconds) {
+
+    /** A language model with its loop in Java. */
+    public static final String CAUSAL_LM = "causal-lm";
+
+    /** Any module: functions from tensors to tensors. */
+    public static final String MODULE = "module";
 
     /** Version of the format that is read. */
     public static final int FORMAT = 1;
@@ -51,6 +51,41 @@ public record Manifest(
         weights = List.copyOf(weights);
         buildSeconds = Collections.unmodifiableMap(new LinkedHashMap<>(buildSeconds));
     }
+
+    /** Shape of the language model. */
+    public Model model() {
+        return requireLanguageModel().model();
+    }
+
+    /** Position embedding of the language model's full-attention layers. */
+    public Rope rope() {
+        return requireLanguageModel().rope();
+    }
+
+    /** Position embedding of its sliding layers, where it differs. */
+    public Optional<Rope> localRope() {
+        return requireLanguageModel().localRope();
+    }
+
+    /** Where its embedding table lies. */
+    public Embedding embedding() {
+        return requireLanguageModel().embedding();
+    }
+
+    private LanguageModel requireLanguageModel() {
+        return languageModel.orElseThrow(() -> new TorchAneException("the bundle of " + source.name() + " is a " + kind
+                + ", not a " + CAUSAL_LM + ": open it as a CompiledModule"));
+    }
+
+    /**
+     * What a causal language model has besides its program.
+     *
+     * @param model its shape
+     * @param rope position embedding of the full-attention layers
+     * @param localRope position embedding of the sliding layers, where it differs
+     * @param embedding where the embedding table lies
+     */
+    public record LanguageModel(Model model, Rope rope, Optional<Rope> localRope, Embedding embedding) {}
 
     /**
      * The checkpoint.

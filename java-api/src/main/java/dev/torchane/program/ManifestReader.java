@@ -30,25 +30,30 @@ final class ManifestReader {
                     format + " (another version of torch-ane made it)");
         }
         String kind = root.text("kind");
-        if (!kind.equals("causal-lm")) {
-            throw refuse("kind", "'causal-lm'", "'" + kind + "'");
+        if (!List.of(Manifest.CAUSAL_LM, Manifest.MODULE).contains(kind)) {
+            throw refuse("kind", "'" + Manifest.CAUSAL_LM + "' or '" + Manifest.MODULE + "'", "'" + kind + "'");
         }
         Node source = root.object("source");
-        Manifest.Model model = model(root.object("model"));
-        Node rope = root.object("rope");
         return new Manifest(
                 kind,
                 root.text("target"),
                 texts("options"),
                 new Manifest.Source(source.text("name"), source.text("digest")),
                 texts("versions"),
-                model,
-                rope(rope.object("global")),
-                rope.find("local").map(local -> rope(rope.object("local"))),
-                embedding(root.object("embedding"), model),
+                kind.equals(Manifest.CAUSAL_LM) ? Optional.of(languageModel()) : Optional.empty(),
                 rowAxes(),
                 weights(),
                 buildSeconds());
+    }
+
+    private Manifest.LanguageModel languageModel() {
+        Manifest.Model model = model(root.object("model"));
+        Node rope = root.object("rope");
+        return new Manifest.LanguageModel(
+                model,
+                rope(rope.object("global")),
+                rope.find("local").map(local -> rope(rope.object("local"))),
+                embedding(root.object("embedding"), model));
     }
 
     private Manifest.Model model(Node model) {

@@ -23,4 +23,16 @@ interface ExporterModule {
 
     /** The logits after the last id, fp32 {@code [vocab]}, computed by transformers alone: a contiguous tensor. */
     PythonTensor eager_logits(Value model, List<Integer> ids);
+
+    /**
+     * A module from what {@link ModuleText#source} writes: an opaque handle. A factory's code runs.
+     */
+    Value load_module(String sourceJson);
+
+    /** Lowers a module's functions and sends its weights; answers JSON for the manifest. */
+    String export_module(
+            Value module, String optionsJson, ProgramSink program, WeightSink weights, ProgressSink progress);
+
+    /** Runs a module in torch on tensors that lie in this process, as {@link ModuleText#tensors} describes them. */
+    PythonResults run_module(Value module, String inputsJson);
 }

@@ -3,14 +3,19 @@ package dev.torchane.host;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.torchane.build.BuildOptions;
 import dev.torchane.build.Exporter;
+import dev.torchane.build.ModuleInputs;
+import dev.torchane.build.ModuleOptions;
+import dev.torchane.build.ModuleSource;
 import dev.torchane.build.Progress;
 import dev.torchane.cache.CacheRoot;
 import dev.torchane.cache.SourceDigest;
+import dev.torchane.engine.Tensor;
 import dev.torchane.program.BundleWriter;
 import dev.torchane.text.TokenizerFiles;
 import dev.torchane.weights.Checkpoint;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -35,10 +40,31 @@ public final class GraalPyExporter implements Exporter {
             source.hasTiedHead();
             TokenizerFiles.check(source);
             CausalLmExport export = new CausalLmExport(source, options, stages);
-            PythonSettings settings = PythonSettings.locate(progress);
-            PythonHost host = stages.timed("imports", "start Python", () -> PythonHost.start(settings));
-            write(source, options, export, host, directory, stages);
+            write(source, options, export, host(progress, stages), directory, stages);
         }
+    }
+
+    @Override
+    public void exportModule(
+            ModuleSource source,
+            List<ModuleInputs> functions,
+            ModuleOptions options,
+            Path directory,
+            Progress progress) {
+        Stages stages = new Stages(progress);
+        String digest = new SourceDigest(CacheRoot.locate()).of(source.files());
+        new ModuleExport(source, stages).write(host(progress, stages), functions, options, digest, directory);
+    }
+
+    @Override
+    public Map<String, Tensor> runModule(ModuleSource source, Map<String, Tensor> inputs, Progress progress) {
+        Stages stages = new Stages(progress);
+        return new ModuleExport(source, stages).run(host(progress, stages), inputs);
+    }
+
+    private static PythonHost host(Progress progress, Stages stages) {
+        PythonSettings settings = PythonSettings.locate(progress);
+        return stages.timed("imports", "start Python", () -> PythonHost.start(settings));
     }
 
     private static void write(

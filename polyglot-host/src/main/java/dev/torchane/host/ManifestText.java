@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.torchane.TorchAneException;
 import dev.torchane.build.BuildOptions;
 import dev.torchane.build.LadderPlan;
+import dev.torchane.build.Target;
+import dev.torchane.program.Manifest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -25,12 +27,16 @@ final class ManifestText {
     }
 
     ManifestText(BuildOptions options) {
+        this(Manifest.CAUSAL_LM, options.target(), options.asText());
+    }
+
+    ManifestText(String kind, Target target, Map<String, String> options) {
         this(JSON.createObjectNode());
         manifest.put("format", FORMAT);
-        manifest.put("kind", "causal-lm");
-        manifest.put("target", options.target().id());
+        manifest.put("kind", kind);
+        manifest.put("target", target.id());
         ObjectNode given = manifest.putObject("options");
-        options.asText().forEach(given::put);
+        options.forEach(given::put);
     }
 
     /** The text of a manifest that is there, to be changed. */
@@ -69,6 +75,12 @@ final class ManifestText {
         plan.rungs().forEach(ladder::add);
         manifest.set("rope", description.required("rope"));
         manifest.set("rowAxes", description.required("rowAxes"));
+        return this;
+    }
+
+    /** Says that no input has rows that could be computed alone. */
+    ManifestText noRowAxes() {
+        manifest.putObject("rowAxes");
         return this;
     }
 
