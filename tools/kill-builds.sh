@@ -1,8 +1,9 @@
 #!/bin/sh
 # kill-builds.sh MODEL [TIMES]: kills builds of MODEL at random moments and checks that nothing half-written is ever found.
-# Each round starts a build in a fresh cache (the environment is shared), kills it with SIGKILL after a random time, and looks
-# at what the cache then holds: a finished entry must load and answer, anything else must be invisible to the next run. The last
-# round is not killed. Prints one line for each round and "kill-builds: N passed, N failed".
+# Each round starts a build in a fresh cache (the environment is shared), kills it with SIGKILL after a random time, every other
+# one while its files are written, and looks at what the cache then holds: a finished entry must load and answer, anything else
+# must be invisible to the next run. The last round is not killed. Prints one line for each round and
+# "kill-builds: N passed, N failed".
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P)
 model=$1
@@ -27,11 +28,19 @@ rm -rf "$work/models"
 
 round=1
 while [ "$round" -le "$times" ]; do
-    # odd rounds any time, even rounds in the last third, where the files are written
+    # odd rounds at any time; even rounds while files are written, or just behind that
     moment=$(awk -v seed="$round$$" -v whole="$whole" -v round="$round" 'BEGIN {
-        srand(seed); r = rand(); printf "%.2f", (round % 2 ? r : 2 / 3 + r / 3) * (whole + 1) }')
+        srand(seed); printf "%.2f", rand() * (round % 2 ? whole + 1 : 8) }')
     setsid "$here/torch-ane" run "$model" "Say yes." --max-tokens 4 >/dev/null 2>&1 &
     victim=$!
+    what="killed $moment s after its start"
+    if [ $((round % 2)) -eq 0 ]; then
+        what="killed $moment s after its first file"
+        until [ -n "$(find "$work/models" -path '*.building/*' -type f 2>/dev/null | head -n 1)" ]; do
+            kill -0 "$victim" 2>/dev/null || { what="ended by itself"; break; }
+            sleep 0.1
+        done
+    fi
     sleep "$moment"
     kill -9 "-$victim" 2>/dev/null || true
     wait "$victim" 2>/dev/null || true
@@ -50,7 +59,7 @@ while [ "$round" -le "$times" ]; do
     A*) failed=$((failed + 1)) ;;
     *) passed=$((passed + 1)) ;;
     esac
-    echo "round $round: killed after $moment s of about $whole: $verdict"
+    echo "round $round: $what: $verdict"
     round=$((round + 1))
 done
 
