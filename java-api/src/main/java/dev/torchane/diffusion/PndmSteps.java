@@ -129,7 +129,7 @@ final class PndmSteps implements Denoising {
         float[] slope = prediction;
         switch (call % ORDER) {
             case 0 -> {
-                sum = Latents.combine(1f / 6f, prediction, 0f, prediction);
+                sum = Latents.scaled(1f / 6f, prediction);
                 predictions.add(prediction);
                 before = latents;
             }

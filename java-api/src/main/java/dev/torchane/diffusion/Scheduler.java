@@ -34,26 +34,27 @@ public final class Scheduler {
     }
 
     /**
-     * The scheduler that a pipeline's {@code scheduler_config.json} names, with the two corrections that diffusers' Stable
-     * Diffusion pipeline makes to old files: {@code steps_offset} is 1 and {@code clip_sample} is false.
+     * A scheduler with a pipeline's {@code scheduler_config.json}. The class that the file names gets the two corrections that
+     * diffusers' Stable Diffusion pipeline makes to old files: {@code steps_offset} is 1 and {@code clip_sample} is false. Another
+     * class gets what it has in common with it, as {@code Other.from_config(pipeline.scheduler.config)} does.
      *
      * @throws TorchAneException when the file cannot be read, or names a scheduler or an option that is not supported
+     * @throws IllegalArgumentException when Karras sigmas are asked of a scheduler that has none
      */
-    public static Scheduler ofPipeline(Path file) {
+    static Scheduler ofPipeline(Path file, SchedulerChoice choice) {
         ObjectNode config = read(file);
-        return of(file.toString(), corrected(config, false), named(file, config));
-    }
-
-    /**
-     * A scheduler of another kind with what it has in common with the pipeline's, as
-     * {@code Kind.from_config(pipeline.scheduler.config)} makes it.
-     *
-     * @throws TorchAneException as {@link #ofPipeline(Path)}
-     */
-    public static Scheduler ofPipeline(Path file, SchedulerKind kind) {
-        ObjectNode config = read(file);
+        SchedulerKind kind = choice.kind().orElseGet(() -> named(file, config));
         boolean own = config.path("_class_name").asText().equals(kind.className());
-        return of(file.toString(), corrected(config, !own), kind);
+        ObjectNode corrected = corrected(config, !own);
+        if (choice.karrasSigmas()) {
+            if (kind != SchedulerKind.DPM_SOLVER_MULTISTEP && kind != SchedulerKind.EULER) {
+                throw new IllegalArgumentException(kind.className() + " has no Karras sigmas; "
+                        + SchedulerKind.DPM_SOLVER_MULTISTEP.className() + " and " + SchedulerKind.EULER.className()
+                        + " have them");
+            }
+            corrected.put("use_karras_sigmas", true);
+        }
+        return of(file.toString(), corrected, kind);
     }
 
     /** A scheduler from a configuration as it is. */
@@ -124,7 +125,7 @@ public final class Scheduler {
     }
 
     /** @param whereWritten whether only entries that the file has are corrected */
-    private static JsonNode corrected(ObjectNode config, boolean whereWritten) {
+    private static ObjectNode corrected(ObjectNode config, boolean whereWritten) {
         ObjectNode corrected = config.deepCopy();
         if (!whereWritten || config.has("steps_offset")) {
             corrected.put("steps_offset", 1);

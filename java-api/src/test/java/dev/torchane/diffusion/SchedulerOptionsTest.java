@@ -29,7 +29,7 @@ class SchedulerOptionsTest {
 
     @Test
     void theConfigurationOfStableDiffusion15IsPndmWithItsFirstTimesteps() {
-        Scheduler scheduler = Scheduler.ofPipeline(file(SD15));
+        Scheduler scheduler = SchedulerChoice.ofPipeline().from(file(SD15));
         assertEquals(SchedulerKind.PNDM, scheduler.kind());
         float[] timesteps = scheduler.begin(50).timesteps();
         assertEquals(51, timesteps.length);
@@ -38,7 +38,8 @@ class SchedulerOptionsTest {
 
     @Test
     void anotherKindTakesWhatItHasInCommon() {
-        Scheduler scheduler = Scheduler.ofPipeline(file(SD15), SchedulerKind.DPM_SOLVER_MULTISTEP);
+        Scheduler scheduler =
+                SchedulerChoice.of(SchedulerKind.DPM_SOLVER_MULTISTEP).from(file(SD15));
         assertEquals(SchedulerKind.DPM_SOLVER_MULTISTEP, scheduler.kind());
         float[] timesteps = scheduler.begin(20).timesteps();
         assertEquals(20, timesteps.length);
@@ -48,7 +49,7 @@ class SchedulerOptionsTest {
     @Test
     void oldFilesGetTheCorrectionsThatThePipelineMakes() {
         String old = SD15.replace("\"steps_offset\": 1", "\"steps_offset\": 0");
-        assertEquals(981, Scheduler.ofPipeline(file(old)).begin(50).timesteps()[0]);
+        assertEquals(981, SchedulerChoice.ofPipeline().from(file(old)).begin(50).timesteps()[0]);
     }
 
     @ParameterizedTest
@@ -68,7 +69,8 @@ class SchedulerOptionsTest {
     void aValueThatIsNotSupportedIsRefusedByName(String option, String value, SchedulerKind kind, String supported) {
         Path file = file("{\"" + option + "\": " + value + "}");
         TorchAneException refused = assertThrows(
-                TorchAneException.class, () -> Scheduler.ofPipeline(file, kind).begin(10));
+                TorchAneException.class,
+                () -> SchedulerChoice.of(kind).from(file).begin(10));
         assertTrue(refused.getMessage().contains(option + " is " + value), refused.getMessage());
         assertTrue(refused.getMessage().contains(supported), refused.getMessage());
     }
@@ -76,22 +78,39 @@ class SchedulerOptionsTest {
     @Test
     void anUnknownOptionIsRefusedByName() {
         Path file = file("{\"_class_name\": \"DDIMScheduler\", \"shift_terminal\": 0.1}");
-        TorchAneException refused = assertThrows(TorchAneException.class, () -> Scheduler.ofPipeline(file));
+        TorchAneException refused = assertThrows(
+                TorchAneException.class, () -> SchedulerChoice.ofPipeline().from(file));
         assertTrue(refused.getMessage().contains("shift_terminal"), refused.getMessage());
     }
 
     @Test
     void anUnknownSchedulerIsRefusedWithThoseThatThereAre() {
         Path file = file("{\"_class_name\": \"UniPCMultistepScheduler\"}");
-        TorchAneException refused = assertThrows(TorchAneException.class, () -> Scheduler.ofPipeline(file));
+        TorchAneException refused = assertThrows(
+                TorchAneException.class, () -> SchedulerChoice.ofPipeline().from(file));
         assertTrue(refused.getMessage().contains("UniPCMultistepScheduler"), refused.getMessage());
         assertTrue(refused.getMessage().contains("EulerDiscreteScheduler"), refused.getMessage());
+    }
+
+    @Test
+    void karrasSigmasAreHadWhereTheSchedulerHasThem() {
+        Path file = file(SD15);
+        float[] plain =
+                SchedulerChoice.of(SchedulerKind.EULER).from(file).begin(10).timesteps();
+        float[] karras = SchedulerChoice.of(SchedulerKind.EULER)
+                .withKarrasSigmas()
+                .from(file)
+                .begin(10)
+                .timesteps();
+        assertTrue(karras[5] < plain[5], karras[5] + " is a level with less noise than " + plain[5]);
+        SchedulerChoice without = SchedulerChoice.of(SchedulerKind.DDIM).withKarrasSigmas();
+        assertThrows(IllegalArgumentException.class, () -> without.from(file));
     }
 
     @ParameterizedTest
     @CsvSource({"0", "-1", "1001"})
     void stepsBeyondTheTrainingAreRefused(int steps) {
-        Scheduler scheduler = Scheduler.ofPipeline(file(SD15));
+        Scheduler scheduler = SchedulerChoice.ofPipeline().from(file(SD15));
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> scheduler.begin(steps));
         assertTrue(refused.getMessage().contains("1 to 1000"), refused.getMessage());
     }
