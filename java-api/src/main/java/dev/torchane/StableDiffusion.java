@@ -6,6 +6,8 @@ import dev.torchane.diffusion.Pixels;
 import dev.torchane.diffusion.Scheduler;
 import dev.torchane.text.ClipTokenizer;
 import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -52,6 +54,49 @@ public final class StableDiffusion implements AutoCloseable {
             tokenizer.close();
             models.run();
         });
+    }
+
+    /**
+     * A model from a pipeline's directory or a bundle, built into the cache when it is not there yet. Building takes minutes, and runs
+     * Python inside this process.
+     *
+     * @param idOrPath a directory that diffusers saved, a bundle, or an id that the local Hugging Face cache holds
+     * @throws TorchAneException when there is no such model, when it is damaged or of a kind that is not supported, or when it is not
+     *     built yet and the artifact that builds is not on the class path
+     */
+    public static StableDiffusion fromPretrained(String idOrPath, StableDiffusionOptions options) {
+        Arguments.given(options, "options");
+        return open(build(idOrPath, options), options.compile());
+    }
+
+    /** As {@link #fromPretrained(String, StableDiffusionOptions)}, from a path. */
+    public static StableDiffusion fromPretrained(Path directory, StableDiffusionOptions options) {
+        return fromPretrained(Arguments.given(directory, "directory").toString(), options);
+    }
+
+    /**
+     * The bundle of a pipeline in the cache, built when it is not there yet: one folder, which runs anywhere without Python. A path that is
+     * a bundle already is returned as it is.
+     */
+    public static Path build(String idOrPath, StableDiffusionOptions options) {
+        Path directory = ModelLocator.system().locate(Arguments.given(idOrPath, "idOrPath"));
+        Arguments.given(options, "options");
+        if (PipelineBundle.is(directory)) {
+            return directory;
+        }
+        String name = Files.exists(Path.of(idOrPath))
+                ? directory.toAbsolutePath().normalize().getFileName().toString()
+                : idOrPath;
+        return PipelineBundle.build(directory, name, options);
+    }
+
+    /**
+     * A model from its bundle. No Python is needed.
+     *
+     * @throws TorchAneException when the bundle is damaged, or the engine cannot run it
+     */
+    public static StableDiffusion open(Path bundle, CompileOptions options) {
+        return PipelineBundle.open(Arguments.given(bundle, "bundle"), Arguments.given(options, "options"));
     }
 
     /** The size of its pictures. */

@@ -7,6 +7,7 @@ import dev.torchane.TorchAneException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -107,35 +108,37 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
         return directory.resolve("scheduler").resolve("scheduler_config.json");
     }
 
+    /** Every small file that this class, the scheduler and the tokenizer read, in an order that does not change. */
+    public List<Path> files() {
+        List<Path> files = new ArrayList<>(List.of(
+                directory.resolve(INDEX),
+                directory.resolve(TEXT_ENCODER).resolve("config.json"),
+                directory.resolve(UNET).resolve("config.json"),
+                directory.resolve(VAE).resolve("config.json"),
+                scheduler()));
+        try (Stream<Path> tokenizer = Files.list(directory.resolve(TOKENIZER))) {
+            tokenizer.filter(Files::isRegularFile).sorted().forEach(files::add);
+        } catch (IOException e) {
+            throw new TorchAneException(directory.resolve(TOKENIZER) + " cannot be read: " + e, e);
+        }
+        return files;
+    }
+
     /**
-     * Copies what a pipeline needs besides its weights: every small file that this class, the scheduler and the tokenizer read.
+     * Copies {@link #files()}.
      *
      * @param target an existing directory
      */
     public void copyTo(Path target) {
-        try {
-            copy(directory.resolve(INDEX), target.resolve(INDEX));
-            for (String part : List.of(TEXT_ENCODER, UNET, VAE)) {
-                copy(
-                        directory.resolve(part).resolve("config.json"),
-                        target.resolve(part).resolve("config.json"));
+        for (Path file : files()) {
+            Path copy = target.resolve(directory.relativize(file).toString());
+            try {
+                Files.createDirectories(copy.getParent());
+                Files.copy(file, copy);
+            } catch (IOException e) {
+                throw new TorchAneException("cannot copy " + file + " to " + copy + ": " + e, e);
             }
-            copy(scheduler(), target.resolve("scheduler").resolve("scheduler_config.json"));
-            try (Stream<Path> files = Files.list(directory.resolve(TOKENIZER))) {
-                for (Path file : files.filter(Files::isRegularFile).toList()) {
-                    copy(
-                            file,
-                            target.resolve(TOKENIZER).resolve(file.getFileName().toString()));
-                }
-            }
-        } catch (IOException e) {
-            throw new TorchAneException("cannot copy the pipeline's files from " + directory + ": " + e, e);
         }
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        Files.createDirectories(to.getParent());
-        Files.copy(from, to);
     }
 
     private static int whole(Path file, JsonNode config, String entry, int otherwise) {
