@@ -8,6 +8,7 @@ import dev.torchane.cache.CacheRoot;
 import dev.torchane.engine.ComputeUnits;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.program.DType;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -110,6 +111,12 @@ public record CausalLMOptions(
         /** Rounding between operations. */
         public Builder numerics(Numerics numerics) {
             engineOptions = engineOptions.withNumerics(numerics);
+            return this;
+        }
+
+        /** How keys and values are kept between steps. Less than fp32 makes long contexts faster and rounds them. */
+        public Builder kvCache(StateStorage storage) {
+            engineOptions = engineOptions.withStates(storage);
             return this;
         }
 

@@ -6,14 +6,11 @@ import java.util.function.Consumer;
 /** Rotary positions and attention. */
 final class Attention {
 
-    /** Scores below this are closed: the mask of a program is 0 or −40000. */
-    private static final float CLOSED = -30000f;
-
     private Attention() {}
 
     static void register(Map<String, Consumer<OpContext>> table) {
         table.put(FuseGroups.ROPE, Attention::rope);
-        table.put(FuseGroups.SDPA, Attention::sdpa);
+        table.put(FuseGroups.SDPA, Sdpa::plan);
         table.put("scaled_dot_product_attention", Attention::standard);
     }
 
@@ -70,152 +67,6 @@ final class Attention {
             for (int i = half; i < 2 * half; i++) {
                 out[at + i] = x[xAt + i] * cos[cosAt + i] + x[xAt - half + i] * sin[sinAt + i];
             }
-        }
-    }
-
-    /** Grouped attention: query [1, H, Q, D], key and value [1, kv, M, D] (maybe in a state), mask [1, 1, Q, M]. */
-    private static void sdpa(OpContext context) {
-        Operand query = context.in("query");
-        Operand key = context.raw("key");
-        Operand value = context.raw("value");
-        Operand mask = context.in("mask");
-        Operand out = context.out();
-        int heads = query.type().axis(1);
-        int rows = query.type().axis(2);
-        int width = mask.type().axis(-1);
-        int table = context.table(mask.buffer(), index -> new OpenColumns(mask, index, rows, width));
-        context.step(new Sdpa(
-                query,
-                context.number("scale", 1f),
-                key,
-                value,
-                mask,
-                table,
-                out,
-                heads,
-                key.type().axis(1),
-                rows,
-                width,
-                query.type().axis(3)));
-    }
-
-    /**
-     * Lists, for each row of a mask, how many columns are open, whether something is added to one of them (1 or 0), and
-     * which are open: {@code [rows][2 + width]}.
-     */
-    private record OpenColumns(Operand mask, int table, int rows, int width) implements Step {
-        @Override
-        public void run(Call call) {
-            int[] columns = call.table(table, rows * (width + 2));
-            float[] values = mask.array(call);
-            for (int row = 0; row < rows; row++) {
-                int to = row * (width + 2);
-                int from = mask.offset() + row * width;
-                int count = open(values, from, width, columns, to + 2);
-                if (count == 0) {
-                    // A row that sees nothing has a softmax over all its columns, as the operations say.
-                    for (int c = 0; c < width; c++) {
-                        columns[to + 2 + c] = c;
-                    }
-                    count = width;
-                }
-                columns[to] = count;
-                columns[to + 1] = adds(values, from, columns, to + 2, count) ? 1 : 0;
-            }
-        }
-
-        private static boolean adds(float[] mask, int from, int[] columns, int at, int count) {
-            for (int i = 0; i < count; i++) {
-                if (mask[from + columns[at + i]] != 0) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        private static int open(float[] mask, int from, int width, int[] columns, int to) {
-            int count = 0;
-            for (int c = 0; c < width; c++) {
-                if (mask[from + c] > CLOSED) {
-                    columns[to + count++] = c;
-                }
-            }
-            return count;
-        }
-    }
-
-    private record Sdpa(
-            Operand query,
-            float scale,
-            Operand key,
-            Operand value,
-            Operand mask,
-            int table,
-            Operand out,
-            int heads,
-            int keyHeads,
-            int rows,
-            int width,
-            int dim)
-            implements Step, WorkerPool.Task {
-
-        /** Rows that one chunk computes, for the heads that share keys. */
-        private static final int ROWS = 8;
-
-        @Override
-        public void run(Call call) {
-            call.parallel(this, keyHeads * Math.ceilDiv(rows, ROWS) * split(call));
-        }
-
-        /** Parts of a group of heads, where there would be fewer chunks than threads. */
-        private int split(Call call) {
-            int chunks = keyHeads * Math.ceilDiv(rows, ROWS);
-            return chunks >= 2 * call.threads()
-                    ? 1
-                    : Math.min(heads / keyHeads, Math.ceilDiv(2 * call.threads(), chunks));
-        }
-
-        @Override
-        public void run(Call call, int chunk, int worker) {
-            int split = split(call);
-            int part = chunk % split;
-            int keyHead = chunk / split % keyHeads;
-            int first = chunk / split / keyHeads * ROWS;
-            int group = heads / keyHeads;
-            int head = keyHead * group + group * part / split;
-            int queries = keyHead * group + group * (part + 1) / split - head;
-            int[] columns = call.table(table, 0);
-            float[] scratch = call.scratch(worker, Kernels.attentionScratch(queries, width, dim));
-            Object keys = memory(key, call);
-            Object values = memory(value, call);
-            Kernels kernels = call.kernels.attention(keys instanceof short[]);
-            for (int row = first; row < Math.min(rows, first + ROWS); row++) {
-                int list = row * (width + 2);
-                int at = (head * rows + row) * dim;
-                kernels.attention(
-                        query.array(call),
-                        query.offset() + at,
-                        queries,
-                        rows * dim,
-                        scale,
-                        keys,
-                        key.offset() + keyHead * width * dim,
-                        values,
-                        value.offset() + keyHead * width * dim,
-                        columns[list + 1] == 0 ? null : mask.array(call),
-                        mask.offset() + row * width,
-                        columns,
-                        list + 2,
-                        columns[list],
-                        dim,
-                        out.array(call),
-                        out.offset() + at,
-                        scratch);
-            }
-        }
-
-        private static Object memory(Operand operand, Call call) {
-            return operand.buffer().half ? call.states[operand.buffer().state] : operand.array(call);
         }
     }
 

@@ -7,18 +7,22 @@ final class Call {
 
     /** Activations; each buffer of the plan has its offset here. */
     float[] arena = NONE;
-    /** Arrays of the states in the function's order: {@code float[]} for fp32, {@code short[]} for fp16. */
+    /** Arrays of the states in the function's order: see {@link StateMemory}. */
     Object[] states = {};
 
     final KernelSet kernels;
     private final float[][] scratch;
     private WorkerPool pool;
     private int[][] columns = {};
+    private final AttentionPart[] attention;
+    private float[] parts = NONE;
 
     Call(KernelSet kernels, int threads) {
         this.kernels = kernels;
         this.scratch = new float[threads][];
         java.util.Arrays.fill(scratch, NONE);
+        this.attention = new AttentionPart[threads];
+        java.util.Arrays.setAll(attention, worker -> new AttentionPart());
     }
 
     /** Gives the call a pool that it owns; null means the calling thread works alone. */
@@ -55,6 +59,19 @@ final class Call {
             scratch[worker] = new float[size];
         }
         return scratch[worker];
+    }
+
+    /** A worker's part of attention, to be filled. */
+    AttentionPart attention(int worker) {
+        return attention[worker];
+    }
+
+    /** Memory for what parts of attention leave, at least {@code size} floats; contents are arbitrary. */
+    float[] parts(int size) {
+        if (parts.length < size) {
+            parts = new float[size];
+        }
+        return parts;
     }
 
     /** Integers of a side table, such as the open columns of a mask. */

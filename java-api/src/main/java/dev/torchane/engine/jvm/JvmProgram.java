@@ -4,10 +4,9 @@ import dev.torchane.TorchAneException;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
-import dev.torchane.engine.Numerics;
-import dev.torchane.program.DType;
 import dev.torchane.program.Function;
 import dev.torchane.program.Operation;
+import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.lang.ref.Cleaner;
 import java.util.HashMap;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /** A loaded program: weights packed, functions ready to be planned, threads waiting. */
@@ -30,7 +30,7 @@ final class JvmProgram implements LoadedProgram {
     private final java.util.function.Function<String, Function> read;
     private final Map<String, Integer> rowAxes;
     private final Map<String, JvmFunction> functions = new HashMap<>();
-    private volatile boolean halfStates;
+    private final Set<StateMemory> memories = ConcurrentHashMap.newKeySet();
     private final WeightStore store;
     private final KernelSet kernels;
     private final WorkerPool pool;
@@ -91,7 +91,7 @@ final class JvmProgram implements LoadedProgram {
                             + " MB in all: start it with a larger -Xmx",
                     e);
         }
-        halfStates |= function.states().stream().anyMatch(state -> state.type().dtype() == DType.FP16);
+        function.states().forEach(state -> memories.add(memory(state.type())));
     }
 
     private static Map<String, WeightRef> weights(Function function) {
@@ -142,12 +142,13 @@ final class JvmProgram implements LoadedProgram {
         return lifetime;
     }
 
-    Numerics numerics() {
-        return options.numerics();
+    /** How a state of this type is kept. */
+    StateMemory memory(TensorType declared) {
+        return StateMemory.of(declared, options);
     }
 
     Plan plan(Function function) {
-        return Planner.plan(Planner.prepare(function, options.numerics()), store, options.numerics());
+        return Planner.plan(Planner.prepare(function, options.numerics()), store, options);
     }
 
     /** Memory for one call, and the threads if no other call has them. */
@@ -164,7 +165,7 @@ final class JvmProgram implements LoadedProgram {
         if (call.detach()) {
             pool.disown();
         }
-        kernels.firstRunEnded(halfStates);
+        kernels.firstRunEnded(memories);
         if (idle.size() < KEPT_CALLS) {
             idle.addFirst(call);
         }

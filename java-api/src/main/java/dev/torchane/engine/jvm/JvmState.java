@@ -2,22 +2,21 @@ package dev.torchane.engine.jvm;
 
 import dev.torchane.engine.State;
 import dev.torchane.engine.Tensor;
-import dev.torchane.program.DType;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** States as Java arrays of their declared type: {@code float[]} or {@code short[]} for fp16. */
+/** States as Java arrays, see {@link StateMemory}. */
 final class JvmState implements State {
 
     private final JvmProgram program;
     private final Map<String, TensorType> types = new LinkedHashMap<>();
+    private final Map<String, StateMemory> forms = new LinkedHashMap<>();
     private final Map<String, Object> arrays = new LinkedHashMap<>();
     private final AtomicBoolean busy = new AtomicBoolean();
     private volatile boolean closed;
@@ -25,9 +24,10 @@ final class JvmState implements State {
     JvmState(JvmProgram program, List<Value> states) {
         this.program = program;
         for (Value state : states) {
-            int size = Math.toIntExact(state.type().elements());
+            StateMemory form = program.memory(state.type());
             types.put(state.name(), state.type());
-            arrays.put(state.name(), state.type().dtype() == DType.FP16 ? new short[size] : new float[size]);
+            forms.put(state.name(), form);
+            arrays.put(state.name(), form.allocate(state.type()));
         }
     }
 
@@ -78,25 +78,21 @@ final class JvmState implements State {
     @Override
     public Tensor tensor(String name) {
         require();
-        Object array = arrays.get(name);
-        return switch (array) {
-            case short[] halves -> new Tensor(types.get(name), MemorySegment.ofArray(halves));
-            case float[] floats -> new Tensor(types.get(name), MemorySegment.ofArray(floats));
-            case null, default ->
-                throw new IllegalArgumentException("there is no state '" + name + "'; there is " + types.keySet());
+        if (!types.containsKey(name)) {
+            throw new IllegalArgumentException("there is no state '" + name + "'; there is " + types.keySet());
+        }
+        TensorType type = forms.get(name).type(types.get(name));
+        return switch (arrays.get(name)) {
+            case short[] halves -> new Tensor(type, MemorySegment.ofArray(halves));
+            case byte[] bytes -> new Tensor(type, MemorySegment.ofArray(bytes));
+            case Object floats -> new Tensor(type, MemorySegment.ofArray((float[]) floats));
         };
     }
 
     @Override
     public void zero() {
         require();
-        for (Object array : arrays.values()) {
-            if (array instanceof short[] halves) {
-                Arrays.fill(halves, (short) 0);
-            } else {
-                Arrays.fill((float[]) array, 0f);
-            }
-        }
+        types.keySet().forEach(name -> tensor(name).data().fill((byte) 0));
     }
 
     @Override

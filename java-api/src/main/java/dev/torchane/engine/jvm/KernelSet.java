@@ -1,13 +1,15 @@
 package dev.torchane.engine.jvm;
 
+import java.util.Set;
+
 /** Which form of each kernel to call now. */
 interface KernelSet {
 
     /** For a linear layer of some rows. */
     Kernels linear(Panels w, int rows);
 
-    /** For attention over keys and values of fp16, or fp32. */
-    Kernels attention(boolean half);
+    /** For attention over keys and values that are kept so. */
+    Kernels attention(StateMemory memory);
 
     Kernels rmsNorm();
 
@@ -16,8 +18,8 @@ interface KernelSet {
     /** Says that weights of this form will be used. */
     default void expect(Panels w) {}
 
-    /** Says that the first run is over. */
-    default void firstRunEnded(boolean halfStates) {}
+    /** Says that the first run is over, and how states are kept. */
+    default void firstRunEnded(Set<StateMemory> memories) {}
 
     /** Always the same form. */
     static KernelSet of(Kernels kernels) {
@@ -28,7 +30,7 @@ interface KernelSet {
             }
 
             @Override
-            public Kernels attention(boolean half) {
+            public Kernels attention(StateMemory memory) {
                 return kernels;
             }
 

@@ -38,42 +38,11 @@ interface Kernels {
     }
 
     /**
-     * Attention of queries over the same columns of the same keys: {@code out = softmax(scale * q · k + mask) · v}. Columns are
-     * taken in the order given.
+     * A part of {@code softmax(scale * q · k + mask) · v}. Columns are taken in the order given.
      *
-     * @param q the queries, {@code dim} floats each, the first at {@code qOffset}
-     * @param queries how many
-     * @param stride from one query to the next, in {@code q} and in {@code out}
-     * @param keys {@code float[]} or fp16 {@code short[]}; column c starts at {@code keyOffset + c * dim}
-     * @param values as keys
-     * @param mask added to the score of column c: {@code mask[maskOffset + c]}; null adds nothing
-     * @param columns the columns, {@code count} of them from {@code columnsOffset}, ascending; at least one
-     * @param scratch at least {@link #attentionScratch} floats
+     * @param scratch at least {@link AttentionPart#scratch} floats
      */
-    void attention(
-            float[] q,
-            int qOffset,
-            int queries,
-            int stride,
-            float scale,
-            Object keys,
-            int keyOffset,
-            Object values,
-            int valueOffset,
-            float[] mask,
-            int maskOffset,
-            int[] columns,
-            int columnsOffset,
-            int count,
-            int dim,
-            float[] out,
-            int outOffset,
-            float[] scratch);
-
-    /** Floats of scratch memory that {@link #attention} needs. */
-    static int attentionScratch(int queries, int count, int dim) {
-        return AttentionScratch.size(queries, count, dim);
-    }
+    void attention(AttentionPart part, float[] scratch);
 
     /** {@code out[i] = x[i] * rsqrt(mean(x^2) + epsilon) * weight[i]} over one row of {@code size}. */
     void rmsNorm(

@@ -54,7 +54,7 @@ final class OpContext {
                 .toList();
     }
 
-    /** An operand as it lies in memory: maybe fp16 in a state. */
+    /** An operand as it lies in memory: maybe as a state keeps it. */
     Operand raw(String parameter) {
         Operand operand = planner.operand(required(parameter));
         touched.add(operand);
@@ -64,16 +64,11 @@ final class OpContext {
     private Operand in(Value value) {
         Operand operand = planner.operand(value);
         touched.add(operand);
-        if (!operand.buffer().half) {
+        if (operand.buffer().memory == StateMemory.FP32) {
             return operand;
         }
         Operand widened = temporary(operand.type());
-        step(call -> ScalarKernels.halves(
-                (short[]) call.states[operand.buffer().state],
-                operand.offset(),
-                widened.array(call),
-                widened.offset(),
-                widened.size()));
+        step(States.widen(operand, widened));
         return widened;
     }
 

@@ -7,7 +7,7 @@ import dev.torchane.program.TensorType;
  *
  * @param buffer memory, shared by all values that alias each other
  * @param start first element within the buffer
- * @param type declared type; elements are kept as fp32 except in fp16 states
+ * @param type declared type; elements are kept as fp32 except in states
  */
 record Operand(Buffer buffer, int start, TensorType type) {
 
@@ -62,8 +62,11 @@ record Operand(Buffer buffer, int start, TensorType type) {
         float[] constant;
         /** Index of the state, or -1. */
         int state = -1;
-        /** Whether elements are fp16 in a {@code short[]} (states only). */
-        boolean half;
+        /** How elements are kept, which is fp32 except in states. */
+        StateMemory memory = StateMemory.FP32;
+
+        /** Elements along the last axis of a state. */
+        int row = 1;
 
         int firstStep = Integer.MAX_VALUE;
         int lastStep = -1;

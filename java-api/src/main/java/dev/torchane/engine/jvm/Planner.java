@@ -1,6 +1,7 @@
 package dev.torchane.engine.jvm;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
 import dev.torchane.program.Function;
@@ -24,7 +25,7 @@ final class Planner {
 
     private final Function function;
     private final WeightStore store;
-    private final Numerics numerics;
+    private final EngineOptions options;
     private final Map<String, Operand> operands = new HashMap<>();
     private final Map<String, Literal> literals = new HashMap<>();
     private final Map<String, WeightRef> weights = new HashMap<>();
@@ -35,10 +36,10 @@ final class Planner {
     private final List<Step> steps = new ArrayList<>();
     private final Call foldingCall = new Call(KernelSet.of(new ScalarKernels()), 1);
 
-    private Planner(Function function, WeightStore store, Numerics numerics) {
+    private Planner(Function function, WeightStore store, EngineOptions options) {
         this.function = function;
         this.store = store;
-        this.numerics = numerics;
+        this.options = options;
     }
 
     /**
@@ -46,8 +47,8 @@ final class Planner {
      *
      * @throws TorchAneException when the engine does not know an operation, or not in this form
      */
-    static Plan plan(Function function, WeightStore store, Numerics numerics) {
-        return new Planner(function, store, numerics).plan();
+    static Plan plan(Function function, WeightStore store, EngineOptions options) {
+        return new Planner(function, store, options).plan();
     }
 
     /** The rewrites before planning: groups fused (unless numerics are declared), states updated in place, dead code gone. */
@@ -109,7 +110,8 @@ final class Planner {
             Operand.Buffer buffer =
                     new Operand.Buffer(Math.toIntExact(state.type().elements()));
             buffer.state = i;
-            buffer.half = state.type().dtype() == DType.FP16;
+            buffer.memory = StateMemory.of(state.type(), options);
+            buffer.row = state.type().rank() == 0 ? 1 : state.type().axis(-1);
             operands.put(state.name(), new Operand(buffer, 0, state.type()));
         }
         for (Operation operation : function.operations()) {
@@ -158,18 +160,11 @@ final class Planner {
     }
 
     private Operand widened(Operand operand) {
-        if (!operand.buffer().half) {
+        if (operand.buffer().memory == StateMemory.FP32) {
             return operand;
         }
         Operand widened = new Operand(new Operand.Buffer(operand.size()), 0, operand.type());
-        append(
-                List.of(call -> ScalarKernels.halves(
-                        (short[]) call.states[operand.buffer().state],
-                        operand.offset(),
-                        call.arena,
-                        widened.offset(),
-                        widened.size())),
-                List.of(widened));
+        append(List.of(States.widen(operand, widened)), List.of(widened));
         return widened;
     }
 
@@ -229,7 +224,7 @@ final class Planner {
     }
 
     boolean declared() {
-        return numerics == Numerics.DECLARED;
+        return options.numerics() == Numerics.DECLARED;
     }
 
     Call foldingCall() {

@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.TorchAneException;
 import java.util.Map;
 import java.util.function.Consumer;
 
@@ -21,16 +22,39 @@ final class States {
 
     /** The state as it is now, whatever is written to it later. */
     private static void copy(OpContext context) {
-        Operand state = context.in("input");
-        Operand out = context.out();
-        context.step(
-                call -> System.arraycopy(state.array(call), state.offset(), out.array(call), out.offset(), out.size()));
+        context.step(widen(context.raw("input"), context.out()));
+    }
+
+    /** Copies what is in a state, or a part of it, as fp32. */
+    static Step widen(Operand state, Operand out) {
+        requireRows(state, state.start(), state.size());
+        return call -> StateMemory.widen(
+                call.states[state.buffer().state],
+                state.offset(),
+                out.array(call),
+                out.offset(),
+                out.size(),
+                state.buffer().row);
+    }
+
+    /** Rows that share a factor are read and written whole. */
+    private static void requireRows(Operand state, int from, int size) {
+        int row = state.buffer().row;
+        if (state.buffer().memory == StateMemory.INT8 && (from % row != 0 || size % row != 0)) {
+            throw new TorchAneException("a part of type " + state.type() + " of a state with rows of " + row
+                    + " numbers is used: states that are not used in whole rows cannot be kept in int8;"
+                    + " take StateStorage.FP16 or DECLARED");
+        }
     }
 
     private static void update(OpContext context) {
         Operand state = context.raw("state");
         Operand update = context.in("update");
         Operand begin = context.in("begin");
+        requireRows(
+                state,
+                state.start(),
+                update.type().rank() == 0 ? 1 : update.type().axis(-1));
         context.step(new Update(state, update, begin));
         if (!context.results().isEmpty()) {
             context.alias(state, 0);
@@ -71,14 +95,12 @@ final class States {
     }
 
     private static void store(Operand data, Operand state, int to, Call call, int from, int size) {
-        float[] values = data.array(call);
-        if (state.buffer().half) {
-            short[] target = (short[]) call.states[state.buffer().state];
-            for (int i = 0; i < size; i++) {
-                target[state.offset() + to + i] = Float.floatToFloat16(values[from + i]);
-            }
-        } else {
-            System.arraycopy(values, from, state.array(call), state.offset() + to, size);
-        }
+        StateMemory.store(
+                data.array(call),
+                from,
+                size,
+                call.states[state.buffer().state],
+                state.offset() + to,
+                state.buffer().row);
     }
 }

@@ -33,126 +33,151 @@ final class VectorAttention {
         return VectorMask.fromArray(FS, lanes, 0);
     }
 
-    private static final int TILE = AttentionScratch.TILE;
+    private static final int TILE = AttentionPart.TILE;
 
-    static void attention(
-            float[] q,
-            int qOffset,
-            int queries,
-            int queryStride,
-            float scale,
-            Object keys,
-            int keyOffset,
-            Object values,
-            int valueOffset,
-            float[] mask,
-            int maskOffset,
-            int[] columns,
-            int columnsOffset,
-            int count,
-            int dim,
-            float[] out,
-            int outOffset,
-            float[] scratch) {
-        int stride = AttentionScratch.stride(count);
-        int scaled = AttentionScratch.queries(queries, count);
-        int sums = scaled + queries * dim;
-        int mixed = sums + L;
-        int tile = mixed + queries * dim;
-        for (int h = 0; h < queries; h++) {
+    static void part(AttentionPart part, float[] scratch) {
+        int dim = part.dim;
+        int queries = part.queries();
+        for (int i = 0; i < queries; i++) {
+            int query = part.query(i);
             for (int d = 0; d < dim; d += V) {
-                FloatVector.fromArray(FS, q, qOffset + h * queryStride + d)
-                        .mul(scale)
-                        .intoArray(scratch, scaled + h * dim + d);
+                FloatVector.fromArray(FS, part.q, query + d).mul(part.scale).intoArray(scratch, i * dim + d);
             }
         }
-        for (int from = 0; from < count; from += TILE) {
-            int size = Math.min(TILE, count - from);
-            int at = columnsOffset + from;
-            boolean direct = direct(keys, columns, at, size);
-            float[] rows = direct ? (float[]) keys : scratch;
-            int base = direct ? keyOffset + columns[at] * dim : tile;
-            if (!direct) {
-                gather(keys, keyOffset, columns, at, 0, size, dim, scratch, tile);
+        int most = part.most();
+        for (int from = 0; from < most; from += TILE) {
+            scoreTile(part, from, Math.min(TILE, most - from), scratch);
+        }
+        int stride = AttentionPart.stride(dim);
+        for (int i = 0; i < queries; i++) {
+            int count = part.count(i);
+            if (count > 0) {
+                softmax(part, part.scores() + i * AttentionPart.SCORES, count, part.outOffset + i * stride, scratch);
             }
-            int whole = size - size % 4;
-            for (int h = 0; h < queries; h++) {
-                scores(rows, base, whole, dim, scratch, scaled + h * dim, h * stride + from);
-            }
-            if (whole < size) {
-                if (direct) {
-                    gather(keys, keyOffset, columns, at, whole, size, dim, scratch, tile);
+        }
+        for (int from = 0; from < most; from += TILE) {
+            mixTile(part, from, Math.min(TILE, most - from), scratch);
+        }
+    }
+
+    private static void scoreTile(AttentionPart part, int from, int size, float[] scratch) {
+        int dim = part.dim;
+        float[] rows = tile(part, part.keys, part.keyOffset, from, size, scratch);
+        int base = rows == scratch ? part.tile() : part.keyOffset + part.column(from) * dim;
+        boolean factors = part.keys instanceof byte[];
+        for (int i = 0; i < part.queries(); i++) {
+            if (part.count(i) > from) {
+                int to = part.scores() + i * AttentionPart.SCORES + from;
+                scores(rows, base, size, dim, scratch, i * dim, to);
+                if (factors) {
+                    multiply(scratch, to, part.factors());
                 }
-                for (int h = 0; h < queries; h++) {
-                    int to = h * stride + from + whole;
-                    scores(scratch, tile + whole * dim, 4, dim, scratch, scaled + h * dim, to);
-                }
-            }
-        }
-        for (int h = 0; h < queries; h++) {
-            int to = h * stride;
-            if (mask != null) {
-                for (int i = 0; i < count; i++) {
-                    scratch[to + i] += mask[maskOffset + columns[columnsOffset + i]];
-                }
-            }
-            float inverse = 1f / expSum(scratch, to, count, max(scratch, to, count, sums), sums);
-            // The query is no longer needed.
-            scratch[scaled + h * dim] = inverse;
-        }
-        java.util.Arrays.fill(scratch, mixed, mixed + queries * dim, 0f);
-        for (int from = 0; from < count; from += TILE) {
-            int size = Math.min(TILE, count - from);
-            int at = columnsOffset + from;
-            boolean direct = direct(values, columns, at, size);
-            float[] rows = direct ? (float[]) values : scratch;
-            int base = direct ? valueOffset + columns[at] * dim : tile;
-            if (!direct) {
-                gather(values, valueOffset, columns, at, 0, size, dim, scratch, tile);
-            }
-            int h = 0;
-            for (; h + 2 <= queries; h += 2) {
-                int weights = h * stride + from;
-                two(rows, base, size, dim, scratch, weights, weights + stride, mixed + h * dim);
-            }
-            if (h < queries) {
-                one(rows, base, size, dim, scratch, h * stride + from, mixed + h * dim);
-            }
-        }
-        for (int h = 0; h < queries; h++) {
-            FloatVector inverse = FloatVector.broadcast(FS, scratch[scaled + h * dim]);
-            for (int d = 0; d < dim; d += V) {
-                FloatVector.fromArray(FS, scratch, mixed + h * dim + d)
-                        .mul(inverse)
-                        .intoArray(out, outOffset + h * queryStride + d);
             }
         }
     }
 
-    /** Whether some columns can be read where they lie: fp32, and one behind the other. */
-    private static boolean direct(Object memory, int[] columns, int at, int size) {
-        return memory instanceof float[] && columns[at + size - 1] - columns[at] == size - 1;
+    private static void softmax(AttentionPart part, int scores, int count, int to, float[] scratch) {
+        if (part.mask != null) {
+            for (int i = 0; i < count; i++) {
+                scratch[scores + i] += part.mask[part.maskOffset + part.column(i)];
+            }
+        }
+        float max = max(scratch, scores, count, part.sums());
+        part.out[to + part.dim] = expSum(scratch, scores, count, max, part.sums());
+        part.out[to + part.dim + 1] = max;
+        java.util.Arrays.fill(part.out, to, to + part.dim, 0f);
     }
 
-    /** Copies columns {@code from} to {@code to} of a tile to their places in it, as fp32. */
-    private static void gather(
-            Object memory, int offset, int[] columns, int at, int from, int to, int dim, float[] scratch, int tile) {
-        if (memory instanceof short[] halves && columns[at + to - 1] - columns[at + from] == to - 1 - from) {
-            int first = offset + columns[at + from] * dim;
-            ScalarKernels.halves(halves, first, scratch, tile + from * dim, (to - from) * dim);
-            return;
+    private static void mixTile(AttentionPart part, int from, int size, float[] scratch) {
+        int dim = part.dim;
+        float[] rows = tile(part, part.values, part.valueOffset, from, size, scratch);
+        int base = rows == scratch ? part.tile() : part.valueOffset + part.column(from) * dim;
+        int queries = part.queries();
+        if (part.values instanceof byte[]) {
+            for (int i = 0; i < queries; i++) {
+                multiply(scratch, part.scores() + i * AttentionPart.SCORES + from, part.factors());
+            }
         }
-        for (int i = from; i < to; i++) {
-            int row = offset + columns[at + i] * dim;
-            if (memory instanceof short[] halves) {
-                ScalarKernels.halves(halves, row, scratch, tile + i * dim, dim);
-            } else {
-                System.arraycopy((float[]) memory, row, scratch, tile + i * dim, dim);
+        int stride = AttentionPart.stride(dim);
+        int together;
+        for (int i = 0; i < queries; i += together) {
+            int left = queries - i;
+            together = left == 3 || left > 4 ? 3 : Math.min(left, 2);
+            int weights = part.scores() + i * AttentionPart.SCORES + from;
+            int to = part.outOffset + i * stride;
+            // The first of them has the fewest columns.
+            int common = Math.clamp(part.count(i) - from, 0, size);
+            if (common > 0) {
+                switch (together) {
+                    case 3 -> three(rows, base, common, dim, scratch, weights, part.out, to);
+                    case 2 -> two(rows, base, common, dim, scratch, weights, part.out, to);
+                    default -> one(rows, base, common, dim, scratch, weights, part.out, to);
+                }
+            }
+            for (int next = 1; next < together; next++) {
+                int more = Math.clamp(part.count(i + next) - from, 0, size) - common;
+                if (more > 0) {
+                    int weight = weights + next * AttentionPart.SCORES + common;
+                    one(rows, base + common * dim, more, dim, scratch, weight, part.out, to + next * stride);
+                }
             }
         }
     }
 
-    /** Scores of a multiple of four columns that lie one behind the other. */
+    /** Multiplies the numbers of a tile by the factors of its columns. */
+    private static void multiply(float[] scratch, int at, int factors) {
+        for (int i = 0; i < TILE; i += V) {
+            FloatVector.fromArray(FS, scratch, at + i)
+                    .mul(FloatVector.fromArray(FS, scratch, factors + i))
+                    .intoArray(scratch, at + i);
+        }
+    }
+
+    /**
+     * Some columns one behind the other in fp32, a multiple of four of them: where they lie, or in the tile of the scratch
+     * memory, without the factors, which go to their place.
+     */
+    private static float[] tile(AttentionPart part, Object memory, int offset, int from, int size, float[] scratch) {
+        int dim = part.dim;
+        boolean consecutive = part.consecutive(from, size);
+        switch (memory) {
+            case short[] halves -> {
+                if (consecutive) {
+                    int first = offset + part.column(from) * dim;
+                    ScalarKernels.halves(halves, first, scratch, part.tile(), size * dim);
+                } else {
+                    for (int i = 0; i < size; i++) {
+                        int first = offset + part.column(from + i) * dim;
+                        for (int d = 0; d < dim; d += V) {
+                            VectorForms.halves(halves, first + d).intoArray(scratch, part.tile() + i * dim + d);
+                        }
+                    }
+                }
+            }
+            case byte[] bytes -> {
+                int stride = QuantizedRows.stride(dim);
+                for (int i = 0; i < size; i++) {
+                    int first = offset + part.column(from + i) * stride;
+                    scratch[part.factors() + i] = QuantizedRows.factor(bytes, first, dim);
+                    for (int d = 0; d < dim; d += V) {
+                        VectorForms.bytes(bytes, first + d).intoArray(scratch, part.tile() + i * dim + d);
+                    }
+                }
+            }
+            default -> {
+                if (consecutive && size % 4 == 0) {
+                    return (float[]) memory;
+                }
+                for (int i = 0; i < size; i++) {
+                    int first = offset + part.column(from + i) * dim;
+                    System.arraycopy((float[]) memory, first, scratch, part.tile() + i * dim, dim);
+                }
+            }
+        }
+        return scratch;
+    }
+
+    /** Scores of columns that lie one behind the other, of a multiple of four of them at least. */
     private static void scores(float[] k, int base, int count, int dim, float[] q, int query, int to) {
         if (V == 16 && dim == 64) {
             scores64(k, base, count, q, query, to);
@@ -254,7 +279,7 @@ final class VectorAttention {
         return max;
     }
 
-    /** As {@link ScalarKernels#expSum}. */
+    /** Replaces scores by {@code exp(score - max)} and answers their sum. */
     private static float expSum(float[] scores, int at, int count, float max, int sums) {
         int whole = count - count % L;
         FloatVector least = FloatVector.broadcast(FS, max);
@@ -275,22 +300,87 @@ final class VectorAttention {
         return Lanes.fold(scores, sums);
     }
 
-    /** Adds values by their weights to the mixes of two queries, one behind the other from {@code to}. */
-    private static void two(float[] v, int base, int count, int dim, float[] w, int first, int second, int to) {
+    /** Adds values by their weights to the mixes of three queries. */
+    private static void three(float[] v, int base, int count, int dim, float[] w, int weights, float[] out, int to) {
+        int second = weights + AttentionPart.SCORES;
+        int third = second + AttentionPart.SCORES;
+        int stride = AttentionPart.stride(dim);
         int d = 0;
         for (; d + 4 * V <= dim; d += 4 * V) {
-            int other = to + dim + d;
-            FloatVector a0 = FloatVector.fromArray(FS, w, to + d);
-            FloatVector a1 = FloatVector.fromArray(FS, w, to + d + V);
-            FloatVector a2 = FloatVector.fromArray(FS, w, to + d + 2 * V);
-            FloatVector a3 = FloatVector.fromArray(FS, w, to + d + 3 * V);
-            FloatVector b0 = FloatVector.fromArray(FS, w, other);
-            FloatVector b1 = FloatVector.fromArray(FS, w, other + V);
-            FloatVector b2 = FloatVector.fromArray(FS, w, other + 2 * V);
-            FloatVector b3 = FloatVector.fromArray(FS, w, other + 3 * V);
+            int a = to + d;
+            int b = a + stride;
+            int c = b + stride;
+            FloatVector a0 = FloatVector.fromArray(FS, out, a);
+            FloatVector a1 = FloatVector.fromArray(FS, out, a + V);
+            FloatVector a2 = FloatVector.fromArray(FS, out, a + 2 * V);
+            FloatVector a3 = FloatVector.fromArray(FS, out, a + 3 * V);
+            FloatVector b0 = FloatVector.fromArray(FS, out, b);
+            FloatVector b1 = FloatVector.fromArray(FS, out, b + V);
+            FloatVector b2 = FloatVector.fromArray(FS, out, b + 2 * V);
+            FloatVector b3 = FloatVector.fromArray(FS, out, b + 3 * V);
+            FloatVector c0 = FloatVector.fromArray(FS, out, c);
+            FloatVector c1 = FloatVector.fromArray(FS, out, c + V);
+            FloatVector c2 = FloatVector.fromArray(FS, out, c + 2 * V);
+            FloatVector c3 = FloatVector.fromArray(FS, out, c + 3 * V);
             for (int i = 0; i < count; i++) {
                 int at = base + i * dim + d;
-                FloatVector wa = FloatVector.broadcast(FS, w[first + i]);
+                FloatVector wa = FloatVector.broadcast(FS, w[weights + i]);
+                FloatVector wb = FloatVector.broadcast(FS, w[second + i]);
+                FloatVector wc = FloatVector.broadcast(FS, w[third + i]);
+                FloatVector value = FloatVector.fromArray(FS, v, at);
+                a0 = wa.fma(value, a0);
+                b0 = wb.fma(value, b0);
+                c0 = wc.fma(value, c0);
+                value = FloatVector.fromArray(FS, v, at + V);
+                a1 = wa.fma(value, a1);
+                b1 = wb.fma(value, b1);
+                c1 = wc.fma(value, c1);
+                value = FloatVector.fromArray(FS, v, at + 2 * V);
+                a2 = wa.fma(value, a2);
+                b2 = wb.fma(value, b2);
+                c2 = wc.fma(value, c2);
+                value = FloatVector.fromArray(FS, v, at + 3 * V);
+                a3 = wa.fma(value, a3);
+                b3 = wb.fma(value, b3);
+                c3 = wc.fma(value, c3);
+            }
+            a0.intoArray(out, a);
+            a1.intoArray(out, a + V);
+            a2.intoArray(out, a + 2 * V);
+            a3.intoArray(out, a + 3 * V);
+            b0.intoArray(out, b);
+            b1.intoArray(out, b + V);
+            b2.intoArray(out, b + 2 * V);
+            b3.intoArray(out, b + 3 * V);
+            c0.intoArray(out, c);
+            c1.intoArray(out, c + V);
+            c2.intoArray(out, c + 2 * V);
+            c3.intoArray(out, c + 3 * V);
+        }
+        narrow(v, base, count, dim, d, w, weights, out, to);
+        narrow(v, base, count, dim, d, w, second, out, to + stride);
+        narrow(v, base, count, dim, d, w, third, out, to + 2 * stride);
+    }
+
+    /** As {@link #three} for two queries. */
+    private static void two(float[] v, int base, int count, int dim, float[] w, int weights, float[] out, int to) {
+        int second = weights + AttentionPart.SCORES;
+        int stride = AttentionPart.stride(dim);
+        int d = 0;
+        for (; d + 4 * V <= dim; d += 4 * V) {
+            int a = to + d;
+            int b = a + stride;
+            FloatVector a0 = FloatVector.fromArray(FS, out, a);
+            FloatVector a1 = FloatVector.fromArray(FS, out, a + V);
+            FloatVector a2 = FloatVector.fromArray(FS, out, a + 2 * V);
+            FloatVector a3 = FloatVector.fromArray(FS, out, a + 3 * V);
+            FloatVector b0 = FloatVector.fromArray(FS, out, b);
+            FloatVector b1 = FloatVector.fromArray(FS, out, b + V);
+            FloatVector b2 = FloatVector.fromArray(FS, out, b + 2 * V);
+            FloatVector b3 = FloatVector.fromArray(FS, out, b + 3 * V);
+            for (int i = 0; i < count; i++) {
+                int at = base + i * dim + d;
+                FloatVector wa = FloatVector.broadcast(FS, w[weights + i]);
                 FloatVector wb = FloatVector.broadcast(FS, w[second + i]);
                 FloatVector value = FloatVector.fromArray(FS, v, at);
                 a0 = wa.fma(value, a0);
@@ -305,52 +395,53 @@ final class VectorAttention {
                 a3 = wa.fma(value, a3);
                 b3 = wb.fma(value, b3);
             }
-            a0.intoArray(w, to + d);
-            a1.intoArray(w, to + d + V);
-            a2.intoArray(w, to + d + 2 * V);
-            a3.intoArray(w, to + d + 3 * V);
-            b0.intoArray(w, other);
-            b1.intoArray(w, other + V);
-            b2.intoArray(w, other + 2 * V);
-            b3.intoArray(w, other + 3 * V);
+            a0.intoArray(out, a);
+            a1.intoArray(out, a + V);
+            a2.intoArray(out, a + 2 * V);
+            a3.intoArray(out, a + 3 * V);
+            b0.intoArray(out, b);
+            b1.intoArray(out, b + V);
+            b2.intoArray(out, b + 2 * V);
+            b3.intoArray(out, b + 3 * V);
         }
-        narrow(v, base, count, dim, d, w, first, to);
-        narrow(v, base, count, dim, d, w, second, to + dim);
+        narrow(v, base, count, dim, d, w, weights, out, to);
+        narrow(v, base, count, dim, d, w, second, out, to + stride);
     }
 
-    /** As {@link #two} for one query. */
-    private static void one(float[] v, int base, int count, int dim, float[] w, int first, int to) {
+    /** As {@link #three} for one query. */
+    private static void one(float[] v, int base, int count, int dim, float[] w, int weights, float[] out, int to) {
         int d = 0;
         for (; d + 4 * V <= dim; d += 4 * V) {
-            FloatVector a0 = FloatVector.fromArray(FS, w, to + d);
-            FloatVector a1 = FloatVector.fromArray(FS, w, to + d + V);
-            FloatVector a2 = FloatVector.fromArray(FS, w, to + d + 2 * V);
-            FloatVector a3 = FloatVector.fromArray(FS, w, to + d + 3 * V);
+            FloatVector a0 = FloatVector.fromArray(FS, out, to + d);
+            FloatVector a1 = FloatVector.fromArray(FS, out, to + d + V);
+            FloatVector a2 = FloatVector.fromArray(FS, out, to + d + 2 * V);
+            FloatVector a3 = FloatVector.fromArray(FS, out, to + d + 3 * V);
             for (int i = 0; i < count; i++) {
                 int at = base + i * dim + d;
-                FloatVector wa = FloatVector.broadcast(FS, w[first + i]);
+                FloatVector wa = FloatVector.broadcast(FS, w[weights + i]);
                 a0 = wa.fma(FloatVector.fromArray(FS, v, at), a0);
                 a1 = wa.fma(FloatVector.fromArray(FS, v, at + V), a1);
                 a2 = wa.fma(FloatVector.fromArray(FS, v, at + 2 * V), a2);
                 a3 = wa.fma(FloatVector.fromArray(FS, v, at + 3 * V), a3);
             }
-            a0.intoArray(w, to + d);
-            a1.intoArray(w, to + d + V);
-            a2.intoArray(w, to + d + 2 * V);
-            a3.intoArray(w, to + d + 3 * V);
+            a0.intoArray(out, to + d);
+            a1.intoArray(out, to + d + V);
+            a2.intoArray(out, to + d + 2 * V);
+            a3.intoArray(out, to + d + 3 * V);
         }
-        narrow(v, base, count, dim, d, w, first, to);
+        narrow(v, base, count, dim, d, w, weights, out, to);
     }
 
     /** The dimensions from {@code d} on, one vector at a time. */
-    private static void narrow(float[] v, int base, int count, int dim, int d, float[] w, int weights, int to) {
+    private static void narrow(
+            float[] v, int base, int count, int dim, int d, float[] w, int weights, float[] out, int to) {
         for (; d < dim; d += V) {
-            FloatVector sum = FloatVector.fromArray(FS, w, to + d);
+            FloatVector sum = FloatVector.fromArray(FS, out, to + d);
             for (int i = 0; i < count; i++) {
                 FloatVector weight = FloatVector.broadcast(FS, w[weights + i]);
                 sum = weight.fma(FloatVector.fromArray(FS, v, base + i * dim + d), sum);
             }
-            sum.intoArray(w, to + d);
+            sum.intoArray(out, to + d);
         }
     }
 }

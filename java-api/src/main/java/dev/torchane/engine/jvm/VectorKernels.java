@@ -66,66 +66,12 @@ final class VectorKernels implements Kernels {
     }
 
     @Override
-    public void attention(
-            float[] q,
-            int qOffset,
-            int queries,
-            int stride,
-            float scale,
-            Object keys,
-            int keyOffset,
-            Object values,
-            int valueOffset,
-            float[] mask,
-            int maskOffset,
-            int[] columns,
-            int columnsOffset,
-            int count,
-            int dim,
-            float[] out,
-            int outOffset,
-            float[] scratch) {
-        if (dim % L != 0) {
-            scalar.attention(
-                    q,
-                    qOffset,
-                    queries,
-                    stride,
-                    scale,
-                    keys,
-                    keyOffset,
-                    values,
-                    valueOffset,
-                    mask,
-                    maskOffset,
-                    columns,
-                    columnsOffset,
-                    count,
-                    dim,
-                    out,
-                    outOffset,
-                    scratch);
-            return;
+    public void attention(AttentionPart part, float[] scratch) {
+        if (part.dim % L != 0) {
+            scalar.attention(part, scratch);
+        } else {
+            VectorAttention.part(part, scratch);
         }
-        VectorAttention.attention(
-                q,
-                qOffset,
-                queries,
-                stride,
-                scale,
-                keys,
-                keyOffset,
-                values,
-                valueOffset,
-                mask,
-                maskOffset,
-                columns,
-                columnsOffset,
-                count,
-                dim,
-                out,
-                outOffset,
-                scratch);
     }
 
     @Override

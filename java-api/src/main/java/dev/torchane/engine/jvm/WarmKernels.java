@@ -1,6 +1,7 @@
 package dev.torchane.engine.jvm;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -29,6 +30,7 @@ final class WarmKernels implements KernelSet {
         TILES_F32(50_000),
         ATTENTION_F32(15_000),
         ATTENTION_F16(15_000),
+        ATTENTION_I8(15_000),
         RMS_NORM(2_000),
         GATED(10_000);
 
@@ -49,13 +51,21 @@ final class WarmKernels implements KernelSet {
             };
         }
 
+        private static Part attention(StateMemory memory) {
+            return switch (memory) {
+                case FP32 -> ATTENTION_F32;
+                case FP16 -> ATTENTION_F16;
+                case INT8 -> ATTENTION_I8;
+            };
+        }
+
         private static Part tiles(Panels w) {
             return values()[row(w).ordinal() + 1];
         }
     }
 
     /** What is not urgent waits until the first token is out. */
-    private static final List<Part> LATER = List.of(Part.ATTENTION_F32, Part.RMS_NORM, Part.GATED);
+    private static final List<Part> LATER = List.of(Part.RMS_NORM, Part.GATED);
 
     /** The one instance: what is compiled is compiled for the whole process. */
     private static final class Holder {
@@ -69,7 +79,6 @@ final class WarmKernels implements KernelSet {
     private final VectorKernels vector = new VectorKernels();
     private final boolean[] asked = new boolean[Part.values().length];
     private volatile boolean later;
-    private volatile boolean laterHalf;
     private final AtomicIntegerArray ready = new AtomicIntegerArray(Part.values().length);
     private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
 
@@ -95,14 +104,15 @@ final class WarmKernels implements KernelSet {
 
     /** Warms what is not urgent: the plain Java kernels no longer need the cores. */
     @Override
-    public void firstRunEnded(boolean halfStates) {
+    public void firstRunEnded(Set<StateMemory> memories) {
+        for (StateMemory memory : memories) {
+            if (!asked[Part.attention(memory).ordinal()]) {
+                ask(Part.attention(memory));
+            }
+        }
         if (!later) {
             later = true;
             LATER.forEach(this::ask);
-        }
-        if (halfStates && !laterHalf) {
-            laterHalf = true;
-            ask(Part.ATTENTION_F16);
         }
     }
 
@@ -147,8 +157,9 @@ final class WarmKernels implements KernelSet {
             case TILES_F16 -> WarmUp.linear(kernels, WarmUp.f16(), TILES);
             case ROW_F32 -> WarmUp.linear(kernels, WarmUp.f32(), 1);
             case TILES_F32 -> WarmUp.linear(kernels, WarmUp.f32(), TILES);
-            case ATTENTION_F32 -> WarmUp.attention(kernels, false);
-            case ATTENTION_F16 -> WarmUp.attention(kernels, true);
+            case ATTENTION_F32 -> WarmUp.attention(kernels, StateMemory.FP32);
+            case ATTENTION_F16 -> WarmUp.attention(kernels, StateMemory.FP16);
+            case ATTENTION_I8 -> WarmUp.attention(kernels, StateMemory.INT8);
             case RMS_NORM -> WarmUp.rmsNorm(kernels);
             case GATED -> WarmUp.swiglu(kernels);
         };
@@ -164,8 +175,8 @@ final class WarmKernels implements KernelSet {
     }
 
     @Override
-    public Kernels attention(boolean half) {
-        return choose(half ? Part.ATTENTION_F16 : Part.ATTENTION_F32);
+    public Kernels attention(StateMemory memory) {
+        return choose(Part.attention(memory));
     }
 
     @Override

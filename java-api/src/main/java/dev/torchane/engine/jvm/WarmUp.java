@@ -1,5 +1,8 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.program.DType;
+import dev.torchane.program.TensorType;
+
 /** Made-up work for each kernel, and the loop that repeats it until the compiler has done its own. */
 final class WarmUp {
 
@@ -64,17 +67,24 @@ final class WarmUp {
         };
     }
 
-    static Runnable attention(Kernels kernels, boolean half) {
-        int dim = 64;
+    static Runnable attention(Kernels kernels, StateMemory memory) {
+        AttentionPart part = new AttentionPart();
         int width = 150;
-        Object keys = half ? new short[width * dim] : new float[width * dim];
-        int queries = 3;
-        float[] q = new float[queries * dim];
-        float[] out = new float[queries * dim];
-        float[] scratch = new float[Kernels.attentionScratch(queries, width, dim)];
-        int[] columns = java.util.stream.IntStream.range(0, width).toArray();
-        return () -> kernels.attention(
-                q, 0, queries, dim, 1f, keys, 0, keys, 0, null, 0, columns, 0, width, dim, out, 0, scratch);
+        part.dim = 64;
+        part.rows = 2;
+        part.heads = 3;
+        part.rowStride = part.dim;
+        part.headStride = part.rows * part.dim;
+        part.scale = 1f;
+        part.q = new float[part.queries() * part.dim];
+        part.keys = memory.allocate(TensorType.of(DType.FP32, width, part.dim));
+        part.values = part.keys;
+        part.columns = java.util.stream.IntStream.rangeClosed(0, width).toArray();
+        part.countsOffset = width - 1;
+        part.countsStride = 1;
+        part.out = new float[part.queries() * AttentionPart.stride(part.dim)];
+        float[] scratch = new float[part.scratch()];
+        return () -> kernels.attention(part, scratch);
     }
 
     static Runnable rmsNorm(Kernels kernels) {

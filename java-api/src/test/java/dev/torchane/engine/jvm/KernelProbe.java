@@ -4,11 +4,15 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.State;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.program.DType;
+import dev.torchane.program.TensorType;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 /** Runs every kernel on fixed data and answers the bits of all results. */
 public final class KernelProbe {
@@ -27,10 +31,10 @@ public final class KernelProbe {
         probe.linear();
         probe.attention();
         probe.rows();
-        for (DType state : new DType[] {DType.FP32, DType.FP16}) {
+        for (StateStorage states : StateStorage.values()) {
             probe.model(
-                    new TinyLlama(state),
-                    EngineOptions.defaults().withThreads(1).withVector(vector));
+                    new TinyLlama(DType.FP32),
+                    EngineOptions.defaults().withThreads(1).withVector(vector).withStates(states));
         }
         return probe.bits.toByteArray();
     }
@@ -111,49 +115,58 @@ public final class KernelProbe {
 
     private void attention() {
         for (int dim : new int[] {8, 64, 80}) {
-            int width = 140;
+            int width = 300;
             float[] keys = numbers(width * dim);
             float[] values = numbers(width * dim);
-            short[] halfKeys = halves(keys);
-            short[] halfValues = halves(values);
-            float[] mask = numbers(width);
-            for (int count : new int[] {1, 5, 35, 70, 133}) {
-                int[] some =
-                        random.ints(0, width).distinct().limit(count).sorted().toArray();
-                int[] run = java.util.stream.IntStream.range(3, 3 + count).toArray();
-                for (int[] columns : new int[][] {some, run}) {
-                    int queries = 1 + count % 3;
-                    int stride = dim + 4;
-                    float[] q = numbers(queries * stride);
-                    float[] out = new float[queries * stride];
-                    float[] scratch = new float[Kernels.attentionScratch(queries, count, dim)];
-                    kernels.attention(
-                            q, 0, queries, stride, 0.3f, keys, 0, values, 0, mask, 0, columns, 0, count, dim, out, 0,
-                            scratch);
-                    record(out);
-                    kernels.attention(
-                            q,
-                            0,
-                            queries,
-                            stride,
-                            2f,
-                            halfKeys,
-                            0,
-                            halfValues,
-                            0,
-                            null,
-                            0,
-                            columns,
-                            0,
-                            count,
-                            dim,
-                            out,
-                            0,
-                            scratch);
-                    record(out);
+            for (StateMemory memory : StateMemory.values()) {
+                AttentionPart part = new AttentionPart();
+                part.dim = dim;
+                part.keys = stored(memory, keys, dim);
+                part.values = stored(memory, values, dim);
+                for (int count : new int[] {1, 5, 35, 70, 133, 256}) {
+                    part.columns = Arrays.copyOf(
+                            random.ints(0, width)
+                                    .distinct()
+                                    .limit(count)
+                                    .sorted()
+                                    .toArray(),
+                            count + 1);
+                    part.mask = numbers(width);
+                    attention(part, 1, count);
+                    part.columns = IntStream.range(3, 4 + count).toArray();
+                    part.mask = null;
+                    attention(part, 1, count);
+                    // Rows of which each sees some columns more than the one before.
+                    attention(part, 1 + count % 4, count);
                 }
             }
         }
+    }
+
+    /** Queries whose rows see a column less for each row behind them; the count of each stands behind the columns. */
+    private void attention(AttentionPart part, int rows, int count) {
+        part.rows = rows;
+        part.heads = 1 + count % 5;
+        part.rowStride = part.dim + 4;
+        part.headStride = rows * part.rowStride;
+        part.q = numbers(part.heads * part.headStride);
+        part.scale = 0.3f;
+        int[] columns = Arrays.copyOf(part.columns, count + rows);
+        for (int row = 0; row < rows; row++) {
+            columns[count + row] = count - 7 * (rows - 1 - row);
+        }
+        part.columns = columns;
+        part.countsOffset = count;
+        part.countsStride = 1;
+        part.out = new float[part.queries() * AttentionPart.stride(part.dim)];
+        kernels.attention(part, new float[part.scratch()]);
+        record(part.out);
+    }
+
+    private static Object stored(StateMemory memory, float[] values, int dim) {
+        Object stored = memory.allocate(TensorType.of(DType.FP32, values.length / dim, dim));
+        StateMemory.store(values, 0, values.length, stored, 0, dim);
+        return stored;
     }
 
     private static short[] halves(float[] values) {

@@ -3,6 +3,7 @@ package dev.torchane.cli.bench;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.CausalLMOptions;
+import dev.torchane.engine.StateStorage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -27,12 +28,16 @@ public final class WorkerCommand implements Runnable {
     @Option(names = "--threads")
     private int threads;
 
+    @Option(names = "--kv-cache")
+    private StateStorage kvCache = StateStorage.DECLARED;
+
     /** Made by the command line. */
     public WorkerCommand() {}
 
     @Override
     public void run() {
-        CausalLMOptions options = CausalLMOptions.builder().threads(threads).build();
+        CausalLMOptions options =
+                CausalLMOptions.builder().threads(threads).kvCache(kvCache).build();
         PrintStream out = System.out;
         System.setOut(System.err);
         try (OwnModel model = new OwnModel(bundle, options)) {
