@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.TorchAneException;
-import dev.torchane.program.DType;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.testing.TinyTransformer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -105,12 +105,10 @@ class BatchLoopTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = DType.class,
-            names = {"FP32", "FP16"})
-    void oneToEightStreamsOfDifferentLengthsOneOfThemEndingEarly(DType states) {
-        Path bundle = TinyTransformer.standard().withStates(states).write(folder);
-        try (OpenedModel opened = OpenedModel.open(bundle)) {
+    @EnumSource
+    void oneToEightStreamsOfDifferentLengthsOneOfThemEndingEarly(StateStorage states) {
+        Path bundle = TinyTransformer.standard().write(folder);
+        try (OpenedModel opened = OpenedModel.open(bundle, states)) {
             for (int count = 1; count <= 8; count++) {
                 List<Wish> wishes = new ArrayList<>();
                 for (int i = 0; i < count; i++) {

@@ -3,7 +3,7 @@ package dev.torchane.llm;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.torchane.program.DType;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.testing.TinyTransformer;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -50,12 +50,10 @@ class KeptContextTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = DType.class,
-            names = {"FP32", "FP16"})
-    void logitsHaveTheSameBitsColdWithAKeptPrefixAfterAClimbAndFromAFile(DType states) {
-        TinyTransformer tiny = TinyTransformer.standard().withStates(states);
-        try (OpenedModel opened = OpenedModel.open(tiny.write(folder.resolve("bundle")))) {
+    @EnumSource
+    void logitsHaveTheSameBitsColdWithAKeptPrefixAfterAClimbAndFromAFile(StateStorage states) {
+        TinyTransformer tiny = TinyTransformer.standard();
+        try (OpenedModel opened = OpenedModel.open(tiny.write(folder.resolve("bundle")), states)) {
             LanguageModel model = opened.model();
             // 32 is the first rung; behind 58 a prefill window is shifted back at the edge of 64, behind 100 at 128
             for (int prefix : new int[] {1, 3, 7, 8, 9, 15, 17, 31, 32, 33, 45, 58, 61, 64, 100, 111}) {
@@ -97,9 +95,10 @@ class KeptContextTest {
         }
     }
 
-    @Test
-    void aCopyGoesItsOwnWay() {
-        try (OpenedModel opened = OpenedModel.open(TinyTransformer.standard().write(folder))) {
+    @ParameterizedTest
+    @EnumSource
+    void aCopyGoesItsOwnWay(StateStorage states) {
+        try (OpenedModel opened = OpenedModel.open(TinyTransformer.standard().write(folder), states)) {
             LanguageModel model = opened.model();
             try (KvState state = model.newState()) {
                 model.feed(state, ids(37, 1), _ -> {});

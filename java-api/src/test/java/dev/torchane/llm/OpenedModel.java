@@ -6,6 +6,7 @@ import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
 import dev.torchane.engine.State;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.engine.Tensor;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
@@ -17,9 +18,14 @@ import java.util.Set;
 record OpenedModel(Bundle bundle, LoadedProgram program, LanguageModel model) implements AutoCloseable {
 
     static OpenedModel open(Path directory) {
+        return open(directory, StateStorage.DECLARED);
+    }
+
+    static OpenedModel open(Path directory, StateStorage states) {
         Bundle bundle = Bundle.open(directory);
-        LoadedProgram program = Engine.named("jvm")
-                .load(bundle, EngineOptions.defaults().withThreads(1).withVector(false));
+        EngineOptions options =
+                EngineOptions.defaults().withThreads(1).withVector(false).withStates(states);
+        LoadedProgram program = Engine.named("jvm").load(bundle, options);
         return new OpenedModel(bundle, program, model(bundle, program));
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.torchane.TorchAneException;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.llm.SavedStateException.Reason;
 import dev.torchane.program.DType;
 import dev.torchane.testing.TinyTransformer;
@@ -108,6 +109,24 @@ class SavedStateTest {
             SavedStateException layout = refused(narrow, FINGERPRINT);
             assertEquals(Reason.OTHER_MODEL, layout.reason());
             assertTrue(layout.getMessage().contains("state key_cache is fp32 2 1 2 · 8"), layout.getMessage());
+        }
+    }
+
+    @Test
+    void keysAndValuesThatAreKeptOtherwiseAreRefused() {
+        Path bundle = folder.resolve("bundle");
+        try (OpenedModel rows = OpenedModel.open(bundle, StateStorage.INT8);
+                OpenedModel halves = OpenedModel.open(bundle, StateStorage.FP16)) {
+            SavedStateException fromFp32 = refused(rows, FINGERPRINT);
+            assertEquals(Reason.OTHER_MODEL, fromFp32.reason());
+            assertTrue(
+                    fromFp32.getMessage()
+                            .contains("key_cache is fp32 2 1 2 · 8 in the file, int8 2 1 2 · 12 in this model"),
+                    fromFp32.getMessage());
+            save(rows, 40, new byte[0]);
+            assertEquals(Reason.OTHER_MODEL, refused(halves, FINGERPRINT).reason());
+            assertEquals(Reason.OTHER_MODEL, reason());
+            rows.model().restore(file, FINGERPRINT).state().close();
         }
     }
 

@@ -7,6 +7,7 @@ import dev.torchane.build.WeightEncoding;
 import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.StateStorage;
 import dev.torchane.host.ScoreBundle;
 import dev.torchane.llm.ModelShape;
 import dev.torchane.llm.TextScore;
@@ -60,6 +61,12 @@ final class QualityCommand implements Runnable {
             description = "Encodings to compare: ${COMPLETION-CANDIDATES}; default all of them.")
     private List<WeightEncoding> encodings = List.of();
 
+    @Option(
+            names = "--kv-cache",
+            split = ",",
+            description = "Storages of keys and values to compare: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
+    private List<StateStorage> kvCaches = List.of(StateStorage.DECLARED);
+
     @Option(names = "--threads", description = "Worker threads; default the physical cores.")
     private int threads;
 
@@ -80,19 +87,23 @@ final class QualityCommand implements Runnable {
             List<int[]> segments = segments(tokenizer.encode(text()));
             System.out.printf(
                     Locale.ROOT,
-                    "%s, %d tokens in %d segments%n%n%-8s %9s %6s %12s %9s%n",
+                    "%s, %d tokens in %d segments%n%n%-8s %-8s %9s %6s %12s %9s%n",
                     source.manifest().source().name(),
                     segments.stream().mapToInt(each -> each.length).sum(),
                     segments.size(),
                     "weights",
+                    "kv cache",
                     "MB",
                     "bits",
                     "perplexity",
                     "to fp32");
             double reference = Double.NaN;
             for (WeightEncoding encoding : wanted) {
-                double perplexity = measure(source, encoding, segments, reference);
-                reference = encoding == WeightEncoding.FP32 ? perplexity : reference;
+                for (StateStorage kvCache : kvCaches) {
+                    double perplexity = measure(source, encoding, kvCache, segments, reference);
+                    boolean exact = encoding == WeightEncoding.FP32 && kvCache == StateStorage.DECLARED;
+                    reference = exact ? perplexity : reference;
+                }
             }
         }
     }
@@ -139,19 +150,24 @@ final class QualityCommand implements Runnable {
         return segments;
     }
 
-    private double measure(Bundle source, WeightEncoding encoding, List<int[]> segments, double reference) {
+    private double measure(
+            Bundle source, WeightEncoding encoding, StateStorage kvCache, List<int[]> segments, double reference) {
         Path directory = temporary();
         try {
             ScoreBundle.write(source, encoding, directory);
             try (Bundle bundle = Bundle.open(directory);
                     LoadedProgram program = Engine.named("jvm")
-                            .load(bundle, EngineOptions.defaults().withThreads(threads))) {
+                            .load(
+                                    bundle,
+                                    EngineOptions.defaults()
+                                            .withThreads(threads)
+                                            .withStates(kvCache))) {
                 TextScore score = new TextScore(
                         program.function(ScoreBundle.FUNCTION),
                         ModelShape.of(bundle.manifest()),
                         bundle.embedding()::lookup);
                 double perplexity = perplexity(score, segments);
-                print(encoding, bundle.manifest().weights(), perplexity, reference);
+                print(encoding, kvCache, bundle.manifest().weights(), perplexity, reference);
                 return perplexity;
             }
         } finally {
@@ -171,13 +187,18 @@ final class QualityCommand implements Runnable {
     }
 
     private static void print(
-            WeightEncoding encoding, List<Manifest.Weight> weights, double perplexity, double reference) {
+            WeightEncoding encoding,
+            StateStorage kvCache,
+            List<Manifest.Weight> weights,
+            double perplexity,
+            double reference) {
         long bytes = weights.stream().mapToLong(Manifest.Weight::bytes).sum();
         long elements = weights.stream().mapToLong(WeightTable::elements).sum();
         System.out.printf(
                 Locale.ROOT,
-                "%-8s %9.1f %6.2f %12.4f %9s%n",
+                "%-8s %-8s %9.1f %6.2f %12.4f %9s%n",
                 encoding.id(),
+                kvCache.toString().toLowerCase(Locale.ROOT),
                 bytes / 1e6,
                 8.0 * bytes / elements,
                 perplexity,

@@ -18,6 +18,9 @@ final class AttentionPart {
     /** Columns whose keys or values are taken together for all queries. */
     static final int TILE = 64;
 
+    /** Dimensions of a tile that lie together: an index that is a constant is not checked for each column. */
+    static final int PLANE = 64;
+
     /** The query of row r and head h starts at {@code qOffset + r * rowStride + h * headStride}. */
     float[] q;
 
@@ -120,7 +123,7 @@ final class AttentionPart {
     }
 
     int factors() {
-        return tile() + TILE * Lanes.roundUp(dim);
+        return tile() + TILE * Math.ceilDiv(dim, PLANE) * PLANE;
     }
 
     int scratch() {

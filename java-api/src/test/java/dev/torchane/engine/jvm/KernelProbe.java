@@ -114,7 +114,7 @@ public final class KernelProbe {
     }
 
     private void attention() {
-        for (int dim : new int[] {8, 64, 80}) {
+        for (int dim : new int[] {8, 64, 80, 128}) {
             int width = 300;
             float[] keys = numbers(width * dim);
             float[] values = numbers(width * dim);
