@@ -1,5 +1,7 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.program.DType;
+import dev.torchane.program.TensorType;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -25,7 +27,7 @@ public class AttentionBenchmark {
     private static final int DIM = 64;
     private static final int LAYERS = 30;
 
-    /** Whether keys and values are fp16. */
+    /** How keys and values are stored. */
     @Param
     public StateForm form;
 
@@ -36,9 +38,7 @@ public class AttentionBenchmark {
     private final Kernels kernels = new VectorKernels();
     private final Object[] keys = new Object[LAYERS];
     private final Object[] values = new Object[LAYERS];
-    private final float[] q = WeightForm.numbers(QUERIES * DIM, 1);
-    private final float[] out = new float[QUERIES * DIM];
-    private int[] columns;
+    private final AttentionPart part = new AttentionPart();
     private float[] scratch;
     private int next;
 
@@ -47,10 +47,18 @@ public class AttentionBenchmark {
         /** 32 bits. */
         FP32,
         /** 16 bits. */
-        FP16;
+        FP16,
+        /** 8 bits and a factor for each row. */
+        INT8;
+
+        private StateMemory memory() {
+            return StateMemory.valueOf(name());
+        }
 
         private Object random(int count, int seed) {
-            return this == FP32 ? WeightForm.numbers(count, seed) : WeightForm.halves(count, seed);
+            Object rows = memory().allocate(TensorType.of(DType.FP32, count / DIM, DIM));
+            StateMemory.store(WeightForm.numbers(count, seed), 0, count, rows, 0, DIM);
+            return rows;
         }
     }
 
@@ -64,39 +72,35 @@ public class AttentionBenchmark {
             keys[layer] = form.random(context * DIM, layer);
             values[layer] = form.random(context * DIM, LAYERS + layer);
         }
-        columns = IntStream.range(0, context).toArray();
-        scratch = new float[Kernels.attentionScratch(QUERIES, context, DIM)];
+        part.q = WeightForm.numbers(QUERIES * DIM, 1);
+        part.rows = 1;
+        part.heads = QUERIES;
+        part.headStride = DIM;
+        part.scale = 0.125f;
+        part.columns = IntStream.rangeClosed(0, context).toArray();
+        part.countsOffset = context;
+        part.dim = DIM;
+        part.out = new float[QUERIES * AttentionPart.stride(DIM)];
+        scratch = new float[part.scratch()];
     }
 
-    /** Three heads over all columns. */
+    /** Three heads over all columns, in parts that are not joined here. */
     @Benchmark
     public float[] attention() {
         int layer = next++ % LAYERS;
-        kernels.attention(
-                q,
-                0,
-                QUERIES,
-                DIM,
-                0.125f,
-                keys[layer],
-                0,
-                values[layer],
-                0,
-                null,
-                0,
-                columns,
-                0,
-                context,
-                DIM,
-                out,
-                0,
-                scratch);
-        return out;
+        part.keys = keys[layer];
+        part.values = values[layer];
+        for (int from = 0; from < context; from += AttentionPart.COLUMNS) {
+            part.from = from;
+            kernels.attention(part, scratch);
+        }
+        return part.out;
     }
 
     /** Bytes of keys and values and floating-point operations of one call; the exponentials are not counted. */
     public static double[] work(String form, int context) {
-        int bytes = StateForm.valueOf(form) == StateForm.FP32 ? 4 : 2;
-        return new double[] {2.0 * bytes * context * DIM, 4.0 * QUERIES * context * DIM};
+        TensorType rows = TensorType.of(DType.FP32, context, DIM);
+        double bytes = StateForm.valueOf(form).memory().type(rows).bytes();
+        return new double[] {2 * bytes, 4.0 * QUERIES * context * DIM};
     }
 }
