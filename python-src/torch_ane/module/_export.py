@@ -83,6 +83,7 @@ class ModuleExport:
             graph, outputs = _without_call(exported.graph), call.outputs
             weights = {name.removeprefix("module."): tensor for name, tensor in weights_of(call).items()}
             self.difference = max(self.difference, exported.difference)
+        outputs = named_apart(outputs, [each.name for each in inputs])
         name = "main" if index == 0 else f"main_{index}"
         folded, tensors = fold(graph, weights, f"{name}_")
         compare(
@@ -137,15 +138,12 @@ class ModuleExport:
             values.append(Value(handle, each.shape, kind_of(_TYPES[each.dtype])))
         context = Context(function, root="module_")
         results = lower(context, traced.graph, values, lambda name: context.weight(name, traced.weights[name]))
-        found, taken = {}, {each.name for each in traced.inputs}
+        found = {}
         for name, result in zip(traced.outputs, results, strict=True):
             if isinstance(result, Gate):
                 result = context.tensor(result)
             if not isinstance(result, Value):
                 raise LoweringError(f"the output {name} does not depend on the inputs")
-            while name in taken:
-                name += "_out"
-            taken.add(name)
             found[name] = result.handle
         function.sink.done(found)
 
@@ -174,11 +172,17 @@ def _place(module: str) -> str:
     return module.removeprefix("module.")
 
 
+def named_apart(outputs: Sequence[str], inputs: Sequence[str]) -> tuple[str, ...]:
+    """Names of the outputs; one that is called as an input, as in diffusers' U-Net, gets ``_out`` behind it."""
+    return tuple([f"{name}_out" if name in inputs else name for name in outputs])
+
+
 def run(loaded: LoadedModule, names: Sequence[str], tensors: Sequence[torch.Tensor]) -> tuple[list[str], list]:
     """Names and tensors of what the module answers in torch."""
     if loaded.graph is not None:
-        return loaded.graph.run(names, tensors, weights_of(loaded.module))
+        outputs, results = loaded.graph.run(names, tensors, weights_of(loaded.module))
+        return list(named_apart(outputs, names)), results
     call = Call(loaded.module, loaded.method, names, loaded.arguments)
     with torch.no_grad():
         results = call(*tensors)
-    return list(call.outputs), list(results)
+    return list(named_apart(call.outputs, names)), list(results)

@@ -93,7 +93,10 @@ public final class CompiledModule implements AutoCloseable {
         return types(functions.getFirst().signature().tensors());
     }
 
-    /** Type of each output of the first function, in order. */
+    /**
+     * Type of each output of the first function, in order. A tensor that the module answers alone is {@code output}, items of a
+     * tuple are {@code output_0}, …; what would be called as an input has {@code _out} behind its name.
+     */
     public Map<String, TensorType> outputs() {
         return types(functions.getFirst().signature().outputs());
     }
