@@ -11,7 +11,7 @@ final class Attention {
     static void register(Map<String, Consumer<OpContext>> table) {
         table.put(FuseGroups.ROPE, Attention::rope);
         table.put(FuseGroups.SDPA, Sdpa::plan);
-        table.put("scaled_dot_product_attention", Attention::standard);
+        table.put("scaled_dot_product_attention", FullAttention::plan);
     }
 
     /** {@code x * cos + (-second half, first half) * sin} for x [.., H, Q, D] and cos, sin [.., 1, Q, D]. */
@@ -68,62 +68,5 @@ final class Attention {
                 out[at + i] = x[xAt + i] * cos[cosAt + i] + x[xAt - half + i] * sin[sinAt + i];
             }
         }
-    }
-
-    /** MIL's own operation: any leading axes, mask optional, boolean or added. */
-    private static void standard(OpContext context) {
-        Operand query = context.in("query");
-        Operand key = context.in("key");
-        Operand value = context.in("value");
-        Operand mask = context.maybe("attn_mask").orElse(null);
-        Operand out = context.out();
-        boolean truth = mask != null && mask.type().dtype() == dev.torchane.program.DType.BOOL;
-        int rows = query.type().axis(-2);
-        int dim = query.type().axis(-1);
-        int width = key.type().axis(-2);
-        int valueDim = value.type().axis(-1);
-        int batches = query.size() / Math.max(1, rows * dim);
-        double scale = 1 / Math.sqrt(dim);
-        int[] scores = out.shape();
-        scores[scores.length - 1] = width;
-        int[] maskStrides = mask == null ? new int[scores.length] : Strides.broadcast(mask.shape(), scores);
-        int[] dense = Strides.of(scores);
-        context.step(call -> {
-            double[] weights = new double[width];
-            for (int i = 0; i < batches * rows; i++) {
-                int batch = i / rows;
-                double max = Double.NEGATIVE_INFINITY;
-                for (int c = 0; c < width; c++) {
-                    double score = 0;
-                    for (int d = 0; d < dim; d++) {
-                        score += (double) query.array(call)[query.offset() + i * dim + d]
-                                * key.array(call)[key.offset() + (batch * width + c) * dim + d];
-                    }
-                    score *= scale;
-                    if (mask != null) {
-                        int at = mask.offset();
-                        for (int axis = 0; axis < scores.length; axis++) {
-                            at += (i * width + c) / dense[axis] % scores[axis] * maskStrides[axis];
-                        }
-                        float m = mask.array(call)[at];
-                        score = truth ? (m != 0 ? score : Double.NEGATIVE_INFINITY) : score + m;
-                    }
-                    weights[c] = score;
-                    max = Math.max(max, score);
-                }
-                double sum = 0;
-                for (int c = 0; c < width; c++) {
-                    weights[c] = Math.exp(weights[c] - max);
-                    sum += weights[c];
-                }
-                for (int d = 0; d < valueDim; d++) {
-                    double total = 0;
-                    for (int c = 0; c < width; c++) {
-                        total += weights[c] * value.array(call)[value.offset() + (batch * width + c) * valueDim + d];
-                    }
-                    out.array(call)[out.offset() + i * valueDim + d] = (float) (total / sum);
-                }
-            }
-        });
     }
 }

@@ -4,6 +4,7 @@ package dev.torchane.engine.jvm;
 final class Call {
 
     private static final float[] NONE = {};
+    private static final int PACKED = 4;
 
     /** Activations; each buffer of the plan has its offset here. */
     float[] arena = NONE;
@@ -12,6 +13,7 @@ final class Call {
 
     final KernelSet kernels;
     private final float[][] scratch;
+    private final float[][][] packed;
     private WorkerPool pool;
     private int[][] columns = {};
     private final AttentionPart[] attention;
@@ -21,6 +23,7 @@ final class Call {
         this.kernels = kernels;
         this.scratch = new float[threads][];
         java.util.Arrays.fill(scratch, NONE);
+        this.packed = new float[threads][PACKED][];
         this.attention = new AttentionPart[threads];
         java.util.Arrays.setAll(attention, worker -> new AttentionPart());
     }
@@ -72,6 +75,15 @@ final class Call {
             parts = new float[size];
         }
         return parts;
+    }
+
+    /** Memory of a worker for operands that are packed anew in each call, one array for each {@code slot} from 0 to 3. */
+    float[] packed(int worker, int slot, int size) {
+        float[][] own = packed[worker];
+        if (own[slot] == null || own[slot].length < size) {
+            own[slot] = new float[size];
+        }
+        return own[slot];
     }
 
     /** Integers of a side table, such as the open columns of a mask. */

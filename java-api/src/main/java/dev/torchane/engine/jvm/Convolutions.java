@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.program.DType;
 import dev.torchane.program.TensorType;
 import java.util.Arrays;
 import java.util.List;
@@ -17,7 +18,7 @@ final class Convolutions {
     }
 
     private static void conv(OpContext context) {
-        if (pointwise(context)) {
+        if (pointwise(context) && (packed(context) || fewPixels(context))) {
             linear(context);
             return;
         }
@@ -27,7 +28,12 @@ final class Convolutions {
         Operand out = context.out();
         int[] w = weight.shape();
         Sliding sliding = Sliding.of(context, x.shape(), out.shape(), Arrays.copyOfRange(w, 2, w.length));
-        context.step(new Conv(x, weight, bias, out, sliding, context.integer("groups", 1), sources(sliding)));
+        int groups = context.integer("groups", 1);
+        if (w[0] / groups >= ConvolutionProducts.LEAST_CHANNELS) {
+            context.step(new ConvolutionProducts(x, weight, bias, out, sliding, groups, false));
+            return;
+        }
+        context.step(new Conv(x, weight, bias, out, sliding, groups, sources(sliding)));
     }
 
     /** Whether each output pixel is a linear layer of one input pixel, with weights that the program stores. */
@@ -42,6 +48,17 @@ final class Convolutions {
                         == context.results().getFirst().type().elements() / weight.axis(0)
                 && context.integer("groups", 1) == 1
                 && context.weight("weight").isPresent();
+    }
+
+    /** Whether the weights are stored in less than fp32, which the kernels of linear layers expand as they go. */
+    private static boolean packed(OpContext context) {
+        return !(context.weight("weight").orElseThrow() instanceof WeightRef.Plain plain)
+                || plain.type().dtype() != DType.FP32;
+    }
+
+    private static boolean fewPixels(OpContext context) {
+        TensorType x = context.type("x");
+        return x.elements() / x.axis(0) / x.axis(1) < Lanes.COUNT;
     }
 
     /** A 1×1 convolution: pixels become rows, a linear layer, rows become pixels. */
@@ -135,6 +152,21 @@ final class Convolutions {
         }
     }
 
+    /** Weights {@code [input channels][output channels of a group][taps]} as a convolution has them. */
+    private static Operand turned(Operand weight, int inChannels, int perGroup, int groups, int taps) {
+        float[] from = weight.buffer().constant;
+        float[] to = new float[weight.size()];
+        int each = inChannels / groups;
+        for (int c = 0; c < inChannels; c++) {
+            for (int n = 0; n < perGroup; n++) {
+                int row = c / each * perGroup + n;
+                int source = weight.start() + (c * perGroup + n) * taps;
+                System.arraycopy(from, source, to, (row * each + c % each) * taps, taps);
+            }
+        }
+        return Operand.constant(TensorType.of(DType.FP32, groups * perGroup, each, taps), to);
+    }
+
     private static void transposed(OpContext context) {
         Operand x = context.in("x");
         Operand weight = context.in("weight");
@@ -146,6 +178,11 @@ final class Convolutions {
         int inChannels = x.type().axis(1);
         int outChannels = out.type().axis(1);
         int perGroup = outChannels / groups;
+        if (weight.isConstant() && perGroup >= ConvolutionProducts.LEAST_CHANNELS) {
+            Operand turned = turned(weight, inChannels, perGroup, groups, sliding.taps());
+            context.step(new ConvolutionProducts(x, turned, bias, out, sliding, groups, true));
+            return;
+        }
         context.step(call -> {
             float[] in = x.array(call);
             float[] to = out.array(call);

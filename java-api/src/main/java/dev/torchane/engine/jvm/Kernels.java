@@ -44,6 +44,14 @@ interface Kernels {
      */
     void attention(AttentionPart part, float[] scratch);
 
+    /**
+     * Replaces a row of scores by {@code exp(score - largest)}.
+     *
+     * @param spare room for {@link Lanes#COUNT} floats in {@code x}
+     * @return their sum
+     */
+    float expSum(float[] x, int at, int count, int spare);
+
     /** {@code out[i] = x[i] * rsqrt(mean(x^2) + epsilon) * weight[i]} over one row of {@code size}. */
     void rmsNorm(
             float[] x,

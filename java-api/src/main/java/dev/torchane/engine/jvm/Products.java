@@ -102,6 +102,10 @@ final class Products {
         int[] batch = batchShape(xs, ys, rank);
         int[] xAt = batchOffsets(xs, batch);
         int[] yAt = batchOffsets(ys, batch);
+        if (!transposeX && rows >= MatrixProducts.LEAST_ROWS && (long) inner * columns >= 256) {
+            context.step(new MatrixProducts(x, y, out, rows, inner, columns, xAt, yAt, transposeY));
+            return;
+        }
         context.step(new Matmul(x, y, out, rows, inner, columns, batches, xAt, yAt, transposeX, transposeY));
     }
 

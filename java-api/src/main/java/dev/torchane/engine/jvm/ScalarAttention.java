@@ -77,6 +77,15 @@ final class ScalarAttention {
         return scratch;
     }
 
+    /** As {@link Kernels#expSum}. */
+    static float expSum(float[] scores, int at, int count, int spare) {
+        float max = Float.NEGATIVE_INFINITY;
+        for (int i = 0; i < count; i++) {
+            max = Math.max(max, scores[at + i]);
+        }
+        return expSum(scores, at, count, max, spare);
+    }
+
     /** Replaces scores by {@code exp(score - max)} and answers their sum; {@code sums} has room for the partial sums. */
     private static float expSum(float[] scores, int at, int count, float max, int sums) {
         java.util.Arrays.fill(scores, sums, sums + L, 0f);

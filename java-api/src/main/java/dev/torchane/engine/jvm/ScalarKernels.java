@@ -132,6 +132,11 @@ final class ScalarKernels implements Kernels {
     }
 
     @Override
+    public float expSum(float[] x, int at, int count, int spare) {
+        return ScalarAttention.expSum(x, at, count, spare);
+    }
+
+    @Override
     public void attention(AttentionPart part, float[] scratch) {
         ScalarAttention.part(part, scratch);
     }

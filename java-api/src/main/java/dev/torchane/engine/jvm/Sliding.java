@@ -79,6 +79,24 @@ record Sliding(int[] in, int[] out, int[] kernel, int[] strides, int[] dilations
         return at;
     }
 
+    /** Index, within a channel of the input of a transposed convolution, that a tap brings to an output position; -1 if none. */
+    int spread(int output, int tap) {
+        int at = 0;
+        int outStride = outputs();
+        int tapStride = taps();
+        for (int axis = 0; axis < AXES; axis++) {
+            outStride /= out[axis];
+            tapStride /= kernel[axis];
+            int position =
+                    output / outStride % out[axis] + before[axis] - tap / tapStride % kernel[axis] * dilations[axis];
+            if (position < 0 || position % strides[axis] != 0 || position / strides[axis] >= in[axis]) {
+                return -1;
+            }
+            at = at * in[axis] + position / strides[axis];
+        }
+        return at;
+    }
+
     /** Index, within a channel of the output of a transposed convolution, that a tap writes from an input; -1 outside. */
     int target(int input, int tap) {
         int at = 0;

@@ -257,6 +257,11 @@ final class VectorAttention {
         return max;
     }
 
+    /** As {@link Kernels#expSum}. */
+    static float expSum(float[] scores, int at, int count, int spare) {
+        return expSum(scores, at, count, max(scores, at, count), spare);
+    }
+
     /** Replaces scores by {@code exp(score - max)} and answers their sum. */
     private static float expSum(float[] scores, int at, int count, float max, int sums) {
         int whole = count - count % L;

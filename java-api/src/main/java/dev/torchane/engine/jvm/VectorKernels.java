@@ -66,6 +66,11 @@ final class VectorKernels implements Kernels {
     }
 
     @Override
+    public float expSum(float[] x, int at, int count, int spare) {
+        return VectorAttention.expSum(x, at, count, spare);
+    }
+
+    @Override
     public void attention(AttentionPart part, float[] scratch) {
         if (part.dim % L != 0) {
             scalar.attention(part, scratch);
