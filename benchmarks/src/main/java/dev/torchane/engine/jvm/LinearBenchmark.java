@@ -38,6 +38,7 @@ public class LinearBenchmark {
     private float[] x;
     private float[] out;
     private float[] scratch;
+    private float[] prepared;
     private int next;
 
     /** Made by JMH. */
@@ -52,13 +53,17 @@ public class LinearBenchmark {
         x = WeightForm.numbers(rows * INPUTS, 7);
         out = new float[rows * OUTPUTS];
         scratch = new float[Kernels.linearScratch(layers[0], rows)];
+        prepared = new float[BlockInputs.size(layers[0], rows)];
     }
 
     /** Every output of one layer. */
     @Benchmark
     public float[] linear() {
         Panels w = layers[next++ % LAYERS];
-        kernels.linear(x, 0, rows, w, null, 0, 0, w.count(), out, 0, OUTPUTS, scratch);
+        if (w instanceof Panels.Blocks blocks) {
+            BlockInputs.prepare(x, 0, rows, 0, rows, blocks, prepared);
+        }
+        kernels.linear(x, 0, rows, w, prepared, null, 0, 0, w.count(), out, 0, OUTPUTS, scratch);
         return out;
     }
 

@@ -6,39 +6,49 @@ package dev.torchane.engine.jvm;
  */
 sealed interface BlockFactors {
 
-    /** Inputs in a block: 16 or more, a power of two, or all inputs, which are even then. */
+    /** Inputs in a block: 16 to {@link LinearScratch#CHUNK}. */
     int block();
-
-    /** {@code input >> shift()} is the block of an input. */
-    default int shift() {
-        return count() == 1 ? 31 : Integer.numberOfTrailingZeros(block());
-    }
 
     /** Blocks along the inputs. */
     int count();
 
-    /** Writes the factors of one panel as fp32, {@code [block][16]}, and then its shifts. */
+    /** Whether any shift is not zero. */
+    boolean shifted();
+
+    /** Writes the factors of one panel as fp32, {@code [block][16]}, and then its shifts if there are any. */
     void expand(int panel, float[] to, int at);
 
     /** Factors in fp32. */
     record Floats(int block, int count, float zero, float[] factors) implements BlockFactors {
         @Override
+        public boolean shifted() {
+            return zero != 0;
+        }
+
+        @Override
         public void expand(int panel, float[] to, int at) {
             int size = count * Lanes.COUNT;
             System.arraycopy(factors, panel * size, to, at, size);
-            shifts(zero, size, to, at);
+            if (shifted()) {
+                shifts(zero, size, to, at);
+            }
         }
     }
 
     /** Factors in fp16 and, unless the array is empty, minima in fp16 that are added. */
     record Halves(int block, int count, float zero, short[] factors, short[] minima) implements BlockFactors {
         @Override
+        public boolean shifted() {
+            return zero != 0 || minima.length > 0;
+        }
+
+        @Override
         public void expand(int panel, float[] to, int at) {
             int size = count * Lanes.COUNT;
             ScalarKernels.halves(factors, panel * size, to, at, size);
             if (minima.length > 0) {
                 ScalarKernels.halves(minima, panel * size, to, at + size, size);
-            } else {
+            } else if (shifted()) {
                 shifts(zero, size, to, at);
             }
         }
@@ -53,13 +63,18 @@ sealed interface BlockFactors {
     record Nested(int block, int count, float zero, int ratio, short[] ds, byte[] scales, short[] dmins, byte[] minima)
             implements BlockFactors {
         @Override
+        public boolean shifted() {
+            return zero != 0 || dmins.length > 0;
+        }
+
+        @Override
         public void expand(int panel, float[] to, int at) {
             int size = count * Lanes.COUNT;
             products(panel, ds, scales, to, at);
             if (dmins.length > 0) {
                 products(panel, dmins, minima, to, at + size);
                 negate(to, at + size, size);
-            } else {
+            } else if (shifted()) {
                 shifts(zero, size, to, at);
             }
         }

@@ -14,6 +14,7 @@ final class Call {
     final KernelSet kernels;
     private final float[][] scratch;
     private final float[][][] packed;
+    private float[] prepared = NONE;
     private WorkerPool pool;
     private int[][] columns = {};
     private final AttentionPart[] attention;
@@ -84,6 +85,14 @@ final class Call {
             own[slot] = new float[size];
         }
         return own[slot];
+    }
+
+    /** What a step prepares for all of its chunks: at least {@code size} floats, which stay until more are asked for. */
+    float[] prepared(int size) {
+        if (prepared.length < size) {
+            prepared = new float[size];
+        }
+        return prepared;
     }
 
     /** Integers of a side table, such as the open columns of a mask. */

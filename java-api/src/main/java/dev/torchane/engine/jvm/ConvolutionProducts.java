@@ -70,6 +70,7 @@ record ConvolutionProducts(
                         rows,
                         seen,
                         null,
+                        null,
                         0,
                         0,
                         panels,

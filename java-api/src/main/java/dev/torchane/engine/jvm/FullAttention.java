@@ -97,7 +97,20 @@ final class FullAttention {
             int at = query.offset() + (batch * rows + first) * dim;
             call.kernels
                     .linear(keys, count)
-                    .linear(query.array(call), at, count, keys, null, 0, 0, keys.count(), seen, 0, stride, scratch);
+                    .linear(
+                            query.array(call),
+                            at,
+                            count,
+                            keys,
+                            null,
+                            null,
+                            0,
+                            0,
+                            keys.count(),
+                            seen,
+                            0,
+                            stride,
+                            scratch);
             float scale = (float) (1 / Math.sqrt(dim));
             float[] sums = call.packed(worker, 3, ROWS);
             for (int row = 0; row < count; row++) {
@@ -154,7 +167,7 @@ final class FullAttention {
             int at = out.offset() + (batch * rows + first) * valueDim;
             call.kernels
                     .linear(values, count)
-                    .linear(seen, 0, count, values, null, 0, 0, values.count(), to, at, valueDim, scratch);
+                    .linear(seen, 0, count, values, null, null, 0, 0, values.count(), to, at, valueDim, scratch);
             for (int row = 0; row < count; row++) {
                 scaled(to, at + row * valueDim, valueDim, 1f / sums[row]);
             }

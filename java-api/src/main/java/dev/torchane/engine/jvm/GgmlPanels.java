@@ -6,8 +6,7 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Blocks of a GGUF file as panels. Quants keep their numbers, only their order changes; scales stay as wide as they are. Formats
- * of up to 4 bits have nibbles, the others bytes. The products of scales and quants fit fp32 exactly, so the values have
- * the bits of ggml's reference formulas.
+ * of up to 4 bits have nibbles, the others bytes. The values are those of ggml's reference formulas.
  */
 final class GgmlPanels {
 
@@ -94,17 +93,17 @@ final class GgmlPanels {
             }
         }
         if (nibbles) {
-            interleavePairs(panel * (inputs / 2) * L);
+            interleaveGroups(panel * (inputs / 2) * L);
         } else {
             interleave(panel * inputs * L);
         }
     }
 
-    private void interleavePairs(int to) {
+    private void interleaveGroups(int to) {
         for (int lane = 0; lane < L; lane++) {
             int from = lane * inputs;
             for (int k = 0; k < inputs; k += 2) {
-                quants[to + k / 2 * L + lane] = (byte) (values[from + k] | values[from + k + 1] << 4);
+                quants[to + (k / 8 * L + lane) * 4 + k % 8 / 2] = (byte) (values[from + k] | values[from + k + 1] << 4);
             }
         }
     }

@@ -8,10 +8,11 @@ interface Kernels {
 
     /**
      * {@code out[r][n] = scale[n] * sum over k of x[r][k] * w[n][k] + bias[n]} for the outputs of some panels. The sum runs in
-     * the order of k with one fused multiply-add each; a weight that is stored in less is first made the fp32 number that it
-     * stands for, so its form does not show in the result.
+     * the order of k with one fused multiply-add each, where weights have blocks within each block, and then over the blocks
+     * ({@link Panels.Blocks}).
      *
      * @param x rows of inputs from {@code xOffset}, each {@code w.inputs()} long
+     * @param prepared what {@link BlockInputs} makes of the rows, where weights have blocks; else anything
      * @param bias one number for each output from {@code biasOffset}, or null
      * @param fromPanel first panel
      * @param toPanel panel after the last
@@ -23,6 +24,7 @@ interface Kernels {
             int xOffset,
             int rows,
             Panels w,
+            float[] prepared,
             float[] bias,
             int biasOffset,
             int fromPanel,

@@ -56,6 +56,7 @@ record MatrixProducts(
                         rows,
                         panels,
                         null,
+                        null,
                         0,
                         0,
                         panels.count(),

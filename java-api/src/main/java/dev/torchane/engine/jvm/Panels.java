@@ -4,7 +4,8 @@ package dev.torchane.engine.jvm;
  * Weights of a linear layer in the order its kernel reads them: panels of {@link Lanes#COUNT} outputs, within a panel input by
  * input, {@code [ceil(outputs / 16)][inputs][16]}; the last panel is filled with zeros. {@link #PADDING} elements follow.
  *
- * <p>In the forms of 4 bits two inputs share a byte: the even one has its low half.
+ * <p>In the forms of 4 bits some inputs of an output share bytes, the first one lowest: two inputs one byte in palettes, eight
+ * inputs four bytes in blocks, {@code [panel][inputs / 8][16][4]}, which a kernel takes as integers.
  */
 sealed interface Panels {
 
@@ -22,6 +23,26 @@ sealed interface Panels {
     /** Factor of each output, or null when the weights are the values themselves. */
     default float[] scale() {
         return null;
+    }
+
+    /** Inputs whose products are summed by themselves before they are added to those of the inputs before. */
+    default int block() {
+        return LinearScratch.CHUNK;
+    }
+
+    /** Blocks along the inputs. */
+    default int blocks() {
+        return Math.ceilDiv(inputs(), block());
+    }
+
+    /** Whether each block has factors, {@code [block][16]} at the beginning of a panel's tables. */
+    default boolean factored() {
+        return false;
+    }
+
+    /** Where the shifts of the blocks, {@code [block][16]}, stand in a panel's tables; -1 when they have none. */
+    default int shifts() {
+        return -1;
     }
 
     /** Floats that {@link #tables} writes for one panel. */
@@ -42,20 +63,35 @@ sealed interface Panels {
     record I8(int outputs, int inputs, byte[] data, float[] scale) implements Panels {}
 
     /**
-     * {@code value = quant * factor + shift}, rounded once, with a factor and a shift for each block of inputs of an output. Quants
-     * are 0 to 15, two in a byte, or int8. The product must be exact in fp32 for the value to be that of a formula that
-     * rounds it.
+     * {@code value = quant * factor + shift}, with a factor and a shift for each block of inputs of an output. Quants are 0 to 15 or
+     * int8. Kernels do not make the values: they add the products of the shifts with the sums of blocks of inputs, and then
+     * for each block the products of its quants, times the factor.
      *
-     * @param nibbles whether quants have 4 bits
+     * @param nibbles whether quants have 4 bits: blocks are multiples of 8 inputs then
      */
     record Blocks(int outputs, int inputs, boolean nibbles, byte[] quants, BlockFactors factors) implements Panels {
 
         @Override
-        public int tableSize() {
-            return factors.count() * 2 * Lanes.COUNT;
+        public int block() {
+            return factors.block();
         }
 
-        /** Factors {@code [block][16]}, then shifts. */
+        @Override
+        public boolean factored() {
+            return true;
+        }
+
+        @Override
+        public int shifts() {
+            return factors.shifted() ? factors.count() * Lanes.COUNT : -1;
+        }
+
+        @Override
+        public int tableSize() {
+            return factors.count() * (factors.shifted() ? 2 : 1) * Lanes.COUNT;
+        }
+
+        /** Factors {@code [block][16]}, then shifts if there are any. */
         @Override
         public void tables(int panel, float[] to, int at) {
             factors.expand(panel, to, at);
@@ -91,7 +127,7 @@ sealed interface Panels {
         return Math.addExact(Math.multiplyExact(Lanes.roundUp(outputs), inputs), PADDING);
     }
 
-    /** Bytes that the array behind panels of this shape has when two inputs share one. */
+    /** Bytes that the array behind panels of this shape has when an input has 4 bits. */
     static int packedLength(int outputs, int inputs) {
         return Math.addExact(Math.multiplyExact(Lanes.roundUp(outputs), inputs / 2), PADDING);
     }

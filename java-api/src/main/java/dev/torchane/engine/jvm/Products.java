@@ -24,7 +24,8 @@ final class Products {
             throw new TorchAneException(context.describe() + " has a weight of type " + type + ", expected rank 2");
         }
         Panels panels = panels(context, type);
-        context.step(new Linear(x, panels, bias, x.size() / Math.max(1, panels.inputs()), out));
+        int rows = x.size() / Math.max(1, panels.inputs());
+        context.step(Linear.of(x, panels, bias, rows, out));
     }
 
     private static Panels panels(OpContext context, TensorType type) {
@@ -40,19 +41,29 @@ final class Products {
     }
 
     /** {@code out = x · weightᵀ + bias} for some rows. */
-    record Linear(Operand x, Panels weight, Operand bias, int rows, Operand out) implements Step, WorkerPool.Task {
+    record Linear(Operand x, Panels weight, BlockInputs.Preparation preparation, Operand bias, int rows, Operand out)
+            implements Step, WorkerPool.Task {
+
+        static Linear of(Operand x, Panels weight, Operand bias, int rows, Operand out) {
+            BlockInputs.Preparation preparation =
+                    weight instanceof Panels.Blocks blocks ? new BlockInputs.Preparation(x, blocks, rows) : null;
+            return new Linear(x, weight, preparation, bias, rows, out);
+        }
 
         /** Multiply-adds below which a chunk is not worth handing out. */
         private static final int GRAIN = 1 << 15;
 
         @Override
         public void run(Call call) {
+            if (preparation != null) {
+                preparation.run(call);
+            }
             call.parallel(this, chunks(call.threads()));
         }
 
         /** Panels that a kernel takes together: chunks begin at multiples of it. */
         private int group() {
-            return rows == 1 ? 4 : 2;
+            return rows == 1 ? 4 : LinearScratch.GROUP;
         }
 
         private int chunks(int threads) {
@@ -75,6 +86,7 @@ final class Products {
                             x.offset(),
                             rows,
                             weight,
+                            call.prepared(0),
                             bias == null ? null : bias.array(call),
                             bias == null ? 0 : bias.offset(),
                             from,

@@ -11,6 +11,7 @@ final class ScalarKernels implements Kernels {
             int xOffset,
             int rows,
             Panels w,
+            float[] prepared,
             float[] bias,
             int biasOffset,
             int fromPanel,
@@ -20,22 +21,39 @@ final class ScalarKernels implements Kernels {
             int outStride,
             float[] scratch) {
         int inputs = w.inputs();
+        int chunk = LinearScratch.chunk(w);
         int sums = LinearScratch.tiles(w);
+        boolean scaled = w instanceof Panels.Blocks blocks && blocks.nibbles();
+        float[] in = scaled ? prepared : x;
+        int start = scaled ? rows * w.blocks() : xOffset;
         for (int panel = fromPanel; panel < toPanel; panel++) {
             w.tables(panel, scratch, LinearScratch.TABLES);
             java.util.Arrays.fill(scratch, sums, sums + rows * L, 0f);
-            for (int from = 0; from < inputs; from += LinearScratch.BLOCK) {
-                int to = Math.min(inputs, from + LinearScratch.BLOCK);
+            if (w.shifts() >= 0) {
+                int shifts = LinearScratch.TABLES + w.shifts();
+                for (int row = 0; row < rows; row++) {
+                    dot(prepared, row * w.blocks(), scratch, shifts, w.blocks(), scratch, sums + row * L);
+                }
+            }
+            for (int from = 0; from < inputs; from += chunk) {
+                int size = Math.min(inputs - from, chunk);
                 float[] wide = scratch;
                 int base = LinearScratch.wide(w);
                 if (w instanceof Panels.F32 f32) {
                     wide = f32.data();
                     base = (panel * inputs + from) * L;
                 } else {
-                    ScalarWidening.widen(w, panel, from, to, scratch, LinearScratch.TABLES, base);
+                    ScalarWidening.widen(w, panel, from, from + size, scratch, LinearScratch.TABLES, base);
                 }
                 for (int row = 0; row < rows; row++) {
-                    dot(x, xOffset + row * inputs + from, wide, base, to - from, scratch, sums + row * L);
+                    for (int k = 0; k < size; k += w.block()) {
+                        int at = start + row * inputs + from + k;
+                        java.util.Arrays.fill(scratch, LinearScratch.PRODUCTS, LinearScratch.PRODUCTS + L, 0f);
+                        int products = Math.min(w.block(), size - k);
+                        dot(in, at, wide, base + k * L, products, scratch, LinearScratch.PRODUCTS);
+                        int factors = w.factored() ? LinearScratch.TABLES + (from + k) / w.block() * L : -1;
+                        add(scratch, factors, sums + row * L);
+                    }
                 }
             }
             int lanes = Math.min(L, w.outputs() - panel * L);
@@ -43,6 +61,14 @@ final class ScalarKernels implements Kernels {
                 int at = outOffset + row * outStride;
                 finish(scratch, sums + row * L, w.scale(), bias, biasOffset, panel * L, lanes, out, at);
             }
+        }
+    }
+
+    /** Adds the products of a block, times its factors if there are any. */
+    private static void add(float[] scratch, int factors, int sums) {
+        for (int lane = 0; lane < L; lane++) {
+            float factor = factors < 0 ? 1 : scratch[factors + lane];
+            scratch[sums + lane] = Math.fma(factor, scratch[LinearScratch.PRODUCTS + lane], scratch[sums + lane]);
         }
     }
 

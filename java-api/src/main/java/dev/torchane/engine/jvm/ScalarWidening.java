@@ -1,6 +1,6 @@
 package dev.torchane.engine.jvm;
 
-/** Weights of a panel as fp32, without the factor of an output, in plain Java. */
+/** Weights of a panel as fp32, without the factors of outputs and blocks, in plain Java. */
 final class ScalarWidening {
 
     private static final int L = Lanes.COUNT;
@@ -8,9 +8,9 @@ final class ScalarWidening {
     private ScalarWidening() {}
 
     /**
-     * Writes the weights of some inputs, {@code [to - from][16]}.
+     * Writes the weights of some inputs, {@code [to - from][16]}; nibbles of blocks as {@link BlockInputs} wants them.
      *
-     * @param from even
+     * @param from a multiple of 8
      * @param tables where {@code target} has what {@link Panels#tables} writes
      */
     static void widen(Panels w, int panel, int from, int to, float[] target, int tables, int at) {
@@ -19,38 +19,26 @@ final class ScalarWidening {
         switch (w) {
             case Panels.F32 f32 -> System.arraycopy(f32.data(), first, target, at, size);
             case Panels.F16 f16 -> ScalarKernels.halves(f16.data(), first, target, at, size);
-            case Panels.I8 i8 -> {
-                for (int i = 0; i < size; i++) {
-                    target[at + i] = i8.data()[first + i];
-                }
-            }
+            case Panels.I8 i8 -> bytes(i8.data(), first, size, target, at);
             case Panels.Palette palette -> palette(palette.indices(), first, size, target, tables, at);
-            case Panels.Blocks blocks -> {
-                int block = blocks.factors().block();
-                int shifts = blocks.factors().count() * L;
-                for (int k = from; k < to; k++) {
-                    int i = (k - from) * L;
-                    int table = tables + k / block * L;
-                    if (blocks.nibbles()) {
-                        nibbles(blocks.quants(), first + i, target, table, shifts, at + i);
-                    } else {
-                        bytes(blocks.quants(), first + i, target, table, shifts, at + i);
-                    }
-                }
-            }
+            case Panels.Blocks blocks when blocks.nibbles() -> nibbles(blocks.quants(), first, size, target, at);
+            case Panels.Blocks blocks -> bytes(blocks.quants(), first, size, target, at);
         }
     }
 
-    private static void bytes(byte[] data, int from, float[] target, int table, int shifts, int at) {
-        for (int lane = 0; lane < L; lane++) {
-            target[at + lane] = Math.fma(data[from + lane], target[table + lane], target[table + shifts + lane]);
+    private static void bytes(byte[] data, int from, int size, float[] target, int at) {
+        for (int i = 0; i < size; i++) {
+            target[at + i] = data[from + i];
         }
     }
 
-    private static void nibbles(byte[] data, int from, float[] target, int table, int shifts, int at) {
-        for (int lane = 0; lane < L; lane++) {
-            int quant = nibble(data, from + lane);
-            target[at + lane] = Math.fma(quant, target[table + lane], target[table + shifts + lane]);
+    /** Each but the last of eight times 16 to the power of its place. */
+    private static void nibbles(byte[] data, int from, int size, float[] target, int at) {
+        for (int i = 0; i < size; i++) {
+            int input = (from + i) / L;
+            int lane = (from + i) % L;
+            int quant = data[(input / 8 * L + lane) * 4 + input % 8 / 2] >> input % 2 * 4 & 15;
+            target[at + i] = input % 8 == 7 ? quant : quant << input % 8 * 4;
         }
     }
 

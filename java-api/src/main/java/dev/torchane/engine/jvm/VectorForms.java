@@ -43,16 +43,6 @@ final class VectorForms {
         return (IntVector) ByteVector.fromArray(BYTES, data, at).convertShape(VectorOperators.ZERO_EXTEND_B2I, INTS, 0);
     }
 
-    /** The low halves of bytes as numbers. */
-    static FloatVector low(IntVector bytes) {
-        return (FloatVector) bytes.and(15).castShape(FLOATS, 0);
-    }
-
-    /** The high halves of bytes as numbers. */
-    static FloatVector high(IntVector bytes) {
-        return (FloatVector) second(bytes).castShape(FLOATS, 0);
-    }
-
     /** The high halves of bytes. */
     static IntVector second(IntVector bytes) {
         return bytes.lanewise(VectorOperators.LSHR, 4);

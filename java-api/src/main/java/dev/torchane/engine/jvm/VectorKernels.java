@@ -23,6 +23,7 @@ final class VectorKernels implements Kernels {
             int xOffset,
             int rows,
             Panels w,
+            float[] prepared,
             float[] bias,
             int biasOffset,
             int fromPanel,
@@ -32,10 +33,22 @@ final class VectorKernels implements Kernels {
             int outStride,
             float[] scratch) {
         if (rows == 1) {
-            VectorRow.linear(x, xOffset, w, bias, biasOffset, fromPanel, toPanel, out, outOffset, scratch);
+            VectorRow.linear(x, xOffset, w, prepared, bias, biasOffset, fromPanel, toPanel, out, outOffset, scratch);
         } else {
             VectorTiles.linear(
-                    x, xOffset, rows, w, bias, biasOffset, fromPanel, toPanel, out, outOffset, outStride, scratch);
+                    x,
+                    xOffset,
+                    rows,
+                    w,
+                    prepared,
+                    bias,
+                    biasOffset,
+                    fromPanel,
+                    toPanel,
+                    out,
+                    outOffset,
+                    outStride,
+                    scratch);
         }
     }
 

@@ -1,7 +1,9 @@
 package dev.torchane.engine.jvm;
 
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -15,7 +17,9 @@ final class VectorRow {
     private static final int V = FS.length();
     private static final int L = Lanes.COUNT;
     private static final int PARTS = L / V;
+    private static final VectorSpecies<Byte> BS = FS.withLanes(byte.class);
     private static final int SUMS = LinearScratch.SUMS;
+    private static final int PRODUCTS = LinearScratch.PRODUCTS;
 
     private VectorRow() {}
 
@@ -23,6 +27,7 @@ final class VectorRow {
             float[] x,
             int xOffset,
             Panels w,
+            float[] prepared,
             float[] bias,
             int biasOffset,
             int fromPanel,
@@ -31,20 +36,17 @@ final class VectorRow {
             int outOffset,
             float[] scratch) {
         int end = toPanel * PARTS;
-        boolean pairs = w instanceof Panels.Palette || w instanceof Panels.Blocks blocks && blocks.nibbles();
-        int step = pairs ? 2 : 4;
-        for (int vector = fromPanel * PARTS; vector < end; vector += step) {
+        boolean scaled = w instanceof Panels.Blocks blocks && blocks.nibbles();
+        float[] in = scaled ? prepared : x;
+        int start = scaled ? w.blocks() : xOffset;
+        java.util.Arrays.fill(scratch, LinearScratch.ONES, LinearScratch.ONES + L, 1f);
+        for (int vector = fromPanel * PARTS; vector < end; vector += 4) {
             // Past the end the last vector is computed again and thrown away: simpler than a kernel for each remainder.
-            int last = Math.min(vector + step, end) - 1;
+            int last = Math.min(vector + 4, end) - 1;
             for (int panel = vector / PARTS; panel <= last / PARTS; panel++) {
                 w.tables(panel, scratch, LinearScratch.TABLES + (panel - vector / PARTS) * w.tableSize());
             }
-            switch (w) {
-                case Panels.Palette palette -> two(x, xOffset, palette, vector, last, scratch);
-                case Panels.Blocks blocks when blocks.nibbles() -> two(x, xOffset, blocks, vector, last, scratch);
-                case Panels.Blocks blocks -> four(x, xOffset, blocks, vector, last, scratch);
-                default -> four(x, xOffset, w, vector, last, scratch);
-            }
+            four(in, start, w, prepared, vector, last, scratch);
             for (int i = 0; vector + i <= last; i++) {
                 FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + i * V);
                 VectorKernels.finish(sums, (vector + i) * V, w, bias, biasOffset, out, outOffset, scratch);
@@ -52,27 +54,9 @@ final class VectorRow {
         }
     }
 
-    /** Where the factors of a vector stand when the first vector of the step is {@code first}. */
-    private static int table(Panels w, int first, int vector) {
-        return LinearScratch.TABLES + (vector / PARTS - first / PARTS) * w.tableSize() + vector % PARTS * V;
-    }
-
-    private static void four(float[] x, int xOffset, Panels w, int vector, int last, float[] scratch) {
-        int inputs = w.inputs();
-        int a = place(vector, inputs);
-        int b = place(Math.min(vector + 1, last), inputs);
-        int c = place(Math.min(vector + 2, last), inputs);
-        int d = place(Math.min(vector + 3, last), inputs);
-        switch (w) {
-            case Panels.I8 i8 -> bytes(x, xOffset, i8.data(), a, b, c, d, inputs, scratch);
-            case Panels.F16 f16 -> halves(x, xOffset, f16.data(), a, b, c, d, inputs, scratch);
-            case Panels.F32 f32 -> floats(x, xOffset, f32.data(), a, b, c, d, inputs, scratch);
-            default -> throw new IllegalArgumentException(w + " has tables");
-        }
-    }
-
-    /** One block of inputs after the other, the sums in memory between them: factors stay in registers for a whole block. */
-    private static void four(float[] x, int xOffset, Panels.Blocks w, int vector, int last, float[] scratch) {
+    /** Writes the sums of four vectors of outputs, one block of inputs after the other. */
+    private static void four(
+            float[] x, int xOffset, Panels w, float[] prepared, int vector, int last, float[] scratch) {
         int v1 = Math.min(vector + 1, last);
         int v2 = Math.min(vector + 2, last);
         int v3 = Math.min(vector + 3, last);
@@ -85,49 +69,75 @@ final class VectorRow {
         int tableB = table(w, vector, v1);
         int tableC = table(w, vector, v2);
         int tableD = table(w, vector, v3);
-        int count = w.factors().count();
-        int block = inputs / count;
-        java.util.Arrays.fill(scratch, SUMS, SUMS + 4 * V, 0f);
-        for (int i = 0; i < count; i++) {
-            int at = i * block * L;
-            int t = i * L;
-            blocks(
-                    x,
-                    xOffset + i * block,
-                    w.quants(),
-                    a + at,
-                    b + at,
-                    c + at,
-                    d + at,
-                    block,
+        if (w.shifts() >= 0) {
+            int shifts = w.shifts();
+            floats(
+                    prepared,
+                    0,
                     scratch,
-                    tableA + t,
-                    tableB + t,
-                    tableC + t,
-                    tableD + t,
-                    count * L);
+                    tableA + shifts,
+                    tableB + shifts,
+                    tableC + shifts,
+                    tableD + shifts,
+                    w.blocks(),
+                    scratch,
+                    SUMS);
+        } else {
+            java.util.Arrays.fill(scratch, SUMS, SUMS + 4 * V, 0f);
+        }
+        int step = w.factored() ? L : 0;
+        for (int k = 0, block = 0; k < inputs; k += w.block(), block++) {
+            int at = k * L;
+            int size = Math.min(w.block(), inputs - k);
+            switch (w) {
+                case Panels.I8 i8 ->
+                    bytes(x, xOffset + k, i8.data(), a + at, b + at, c + at, d + at, size, scratch, PRODUCTS);
+                case Panels.F16 f16 ->
+                    halves(x, xOffset + k, f16.data(), a + at, b + at, c + at, d + at, size, scratch, PRODUCTS);
+                case Panels.F32 f32 ->
+                    floats(x, xOffset + k, f32.data(), a + at, b + at, c + at, d + at, size, scratch, PRODUCTS);
+                case Panels.Palette palette -> {
+                    palette(x, xOffset + k, palette, vector, v1, vector, k, size, scratch, PRODUCTS);
+                    palette(x, xOffset + k, palette, v2, v3, vector, k, size, scratch, PRODUCTS + 2 * V);
+                }
+                case Panels.Blocks blocks
+                when blocks.nibbles() -> {
+                    int groups = k * L / 2;
+                    nibbles(
+                            x,
+                            xOffset + k,
+                            blocks.quants(),
+                            groups(vector, inputs) + groups,
+                            groups(v1, inputs) + groups,
+                            groups(v2, inputs) + groups,
+                            groups(v3, inputs) + groups,
+                            size,
+                            scratch,
+                            PRODUCTS);
+                }
+                case Panels.Blocks blocks ->
+                    bytes(x, xOffset + k, blocks.quants(), a + at, b + at, c + at, d + at, size, scratch, PRODUCTS);
+            }
+            add(scratch, 0, tableA + block * step);
+            add(scratch, V, tableB + block * step);
+            add(scratch, 2 * V, tableC + block * step);
+            add(scratch, 3 * V, tableD + block * step);
         }
     }
 
-    /** Two vectors of nibbles: with four the loop has too many operations for the compiler. */
-    private static void two(float[] x, int xOffset, Panels.Blocks w, int vector, int last, float[] scratch) {
-        int a = packed(vector, w.inputs());
-        int b = packed(last, w.inputs());
-        int tableA = table(w, vector, vector);
-        int tableB = table(w, vector, last);
-        int shift = w.factors().shift();
-        int shifts = w.factors().count() * L;
-        nibbles(x, xOffset, w.quants(), a, b, w.inputs(), scratch, tableA, tableB, shift, shifts);
+    /** Adds the products of a block, times its factors, to the sums of one vector. */
+    private static void add(float[] scratch, int at, int factors) {
+        FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + at);
+        FloatVector products = FloatVector.fromArray(FS, scratch, PRODUCTS + at);
+        FloatVector.fromArray(FS, scratch, factors).fma(products, sums).intoArray(scratch, SUMS + at);
     }
 
-    private static void two(float[] x, int xOffset, Panels.Palette w, int vector, int last, float[] scratch) {
-        int a = packed(vector, w.inputs());
-        int b = packed(last, w.inputs());
-        int tableA = LinearScratch.TABLES + vector % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
-        int tableB = LinearScratch.TABLES
-                + (last / PARTS - vector / PARTS) * w.tableSize()
-                + last % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
-        palette(x, xOffset, w.indices(), a, b, w.inputs(), scratch, tableA, tableB);
+    /** Where the factors of a vector stand when the first vector of the step is {@code first}. */
+    private static int table(Panels w, int first, int vector) {
+        if (!w.factored()) {
+            return LinearScratch.ONES;
+        }
+        return LinearScratch.TABLES + (vector / PARTS - first / PARTS) * w.tableSize() + vector % PARTS * V;
     }
 
     /** First element of a vector of outputs: vectors of all panels are counted through. */
@@ -136,144 +146,157 @@ final class VectorRow {
     }
 
     /** First byte of a vector of outputs where two inputs share one. */
-    private static int packed(int vector, int inputs) {
+    private static int pairs(int vector, int inputs) {
         return vector / PARTS * (inputs / 2) * L + vector % PARTS * V;
     }
 
-    private static void bytes(float[] x, int from, byte[] w, int a, int b, int c, int d, int inputs, float[] to) {
+    /** First byte of a vector of outputs where eight inputs share four bytes. */
+    private static int groups(int vector, int inputs) {
+        return (vector / PARTS * (inputs / 8) * L + vector % PARTS * V) * 4;
+    }
+
+    private static void bytes(
+            float[] x, int from, byte[] w, int a, int b, int c, int d, int inputs, float[] to, int at) {
         FloatVector s0 = FloatVector.zero(FS);
         FloatVector s1 = s0;
         FloatVector s2 = s0;
         FloatVector s3 = s0;
         for (int k = 0; k < inputs; k++) {
             FloatVector value = FloatVector.broadcast(FS, x[from + k]);
-            int at = k * L;
-            s0 = VectorForms.bytes(w, a + at).fma(value, s0);
-            s1 = VectorForms.bytes(w, b + at).fma(value, s1);
-            s2 = VectorForms.bytes(w, c + at).fma(value, s2);
-            s3 = VectorForms.bytes(w, d + at).fma(value, s3);
+            int place = k * L;
+            s0 = VectorForms.bytes(w, a + place).fma(value, s0);
+            s1 = VectorForms.bytes(w, b + place).fma(value, s1);
+            s2 = VectorForms.bytes(w, c + place).fma(value, s2);
+            s3 = VectorForms.bytes(w, d + place).fma(value, s3);
         }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
-        s2.intoArray(to, SUMS + 2 * V);
-        s3.intoArray(to, SUMS + 3 * V);
+        s0.intoArray(to, at);
+        s1.intoArray(to, at + V);
+        s2.intoArray(to, at + 2 * V);
+        s3.intoArray(to, at + 3 * V);
     }
 
-    private static void halves(float[] x, int from, short[] w, int a, int b, int c, int d, int inputs, float[] to) {
+    private static void halves(
+            float[] x, int from, short[] w, int a, int b, int c, int d, int inputs, float[] to, int at) {
         FloatVector s0 = FloatVector.zero(FS);
         FloatVector s1 = s0;
         FloatVector s2 = s0;
         FloatVector s3 = s0;
         for (int k = 0; k < inputs; k++) {
             FloatVector value = FloatVector.broadcast(FS, x[from + k]);
-            int at = k * L;
-            s0 = VectorForms.halves(w, a + at).fma(value, s0);
-            s1 = VectorForms.halves(w, b + at).fma(value, s1);
-            s2 = VectorForms.halves(w, c + at).fma(value, s2);
-            s3 = VectorForms.halves(w, d + at).fma(value, s3);
+            int place = k * L;
+            s0 = VectorForms.halves(w, a + place).fma(value, s0);
+            s1 = VectorForms.halves(w, b + place).fma(value, s1);
+            s2 = VectorForms.halves(w, c + place).fma(value, s2);
+            s3 = VectorForms.halves(w, d + place).fma(value, s3);
         }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
-        s2.intoArray(to, SUMS + 2 * V);
-        s3.intoArray(to, SUMS + 3 * V);
+        s0.intoArray(to, at);
+        s1.intoArray(to, at + V);
+        s2.intoArray(to, at + 2 * V);
+        s3.intoArray(to, at + 3 * V);
     }
 
-    private static void floats(float[] x, int from, float[] w, int a, int b, int c, int d, int inputs, float[] to) {
+    private static void floats(
+            float[] x, int from, float[] w, int a, int b, int c, int d, int inputs, float[] to, int at) {
         FloatVector s0 = FloatVector.zero(FS);
         FloatVector s1 = s0;
         FloatVector s2 = s0;
         FloatVector s3 = s0;
         for (int k = 0; k < inputs; k++) {
             FloatVector value = FloatVector.broadcast(FS, x[from + k]);
-            int at = k * L;
-            s0 = FloatVector.fromArray(FS, w, a + at).fma(value, s0);
-            s1 = FloatVector.fromArray(FS, w, b + at).fma(value, s1);
-            s2 = FloatVector.fromArray(FS, w, c + at).fma(value, s2);
-            s3 = FloatVector.fromArray(FS, w, d + at).fma(value, s3);
+            int place = k * L;
+            s0 = FloatVector.fromArray(FS, w, a + place).fma(value, s0);
+            s1 = FloatVector.fromArray(FS, w, b + place).fma(value, s1);
+            s2 = FloatVector.fromArray(FS, w, c + place).fma(value, s2);
+            s3 = FloatVector.fromArray(FS, w, d + place).fma(value, s3);
         }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
-        s2.intoArray(to, SUMS + 2 * V);
-        s3.intoArray(to, SUMS + 3 * V);
+        s0.intoArray(to, at);
+        s1.intoArray(to, at + V);
+        s2.intoArray(to, at + 2 * V);
+        s3.intoArray(to, at + 3 * V);
     }
 
-    private static void blocks(
-            float[] x,
-            int from,
-            byte[] w,
-            int a,
-            int b,
-            int c,
-            int d,
-            int inputs,
-            float[] to,
-            int tableA,
-            int tableB,
-            int tableC,
-            int tableD,
-            int shifts) {
-        FloatVector s0 = FloatVector.fromArray(FS, to, SUMS);
-        FloatVector s1 = FloatVector.fromArray(FS, to, SUMS + V);
-        FloatVector s2 = FloatVector.fromArray(FS, to, SUMS + 2 * V);
-        FloatVector s3 = FloatVector.fromArray(FS, to, SUMS + 3 * V);
-        FloatVector factorA = FloatVector.fromArray(FS, to, tableA);
-        FloatVector shiftA = FloatVector.fromArray(FS, to, tableA + shifts);
-        FloatVector factorB = FloatVector.fromArray(FS, to, tableB);
-        FloatVector shiftB = FloatVector.fromArray(FS, to, tableB + shifts);
-        FloatVector factorC = FloatVector.fromArray(FS, to, tableC);
-        FloatVector shiftC = FloatVector.fromArray(FS, to, tableC + shifts);
-        FloatVector factorD = FloatVector.fromArray(FS, to, tableD);
-        FloatVector shiftD = FloatVector.fromArray(FS, to, tableD + shifts);
-        for (int k = 0; k < inputs; k++) {
-            FloatVector value = FloatVector.broadcast(FS, x[from + k]);
-            int at = k * L;
-            s0 = VectorForms.bytes(w, a + at).fma(factorA, shiftA).fma(value, s0);
-            s1 = VectorForms.bytes(w, b + at).fma(factorB, shiftB).fma(value, s1);
-            s2 = VectorForms.bytes(w, c + at).fma(factorC, shiftC).fma(value, s2);
-            s3 = VectorForms.bytes(w, d + at).fma(factorD, shiftD).fma(value, s3);
-        }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
-        s2.intoArray(to, SUMS + 2 * V);
-        s3.intoArray(to, SUMS + 3 * V);
-    }
-
+    /**
+     * Eight inputs from each vector of integers. Written out without methods of its own: in a loop of this size the compiler
+     * inlines only those of the Vector API.
+     */
     private static void nibbles(
-            float[] x,
-            int from,
-            byte[] w,
-            int a,
-            int b,
-            int inputs,
-            float[] to,
-            int tableA,
-            int tableB,
-            int shift,
-            int shifts) {
+            float[] x, int from, byte[] w, int a, int b, int c, int d, int inputs, float[] to, int at) {
         FloatVector s0 = FloatVector.zero(FS);
         FloatVector s1 = s0;
-        for (int k = 0; k < inputs; k += 2) {
-            FloatVector even = FloatVector.broadcast(FS, x[from + k]);
-            FloatVector odd = FloatVector.broadcast(FS, x[from + k + 1]);
-            int at = k / 2 * L;
-            int table = (k >> shift) * L;
-            FloatVector factor = FloatVector.fromArray(FS, to, tableA + table);
-            FloatVector shifted = FloatVector.fromArray(FS, to, tableA + table + shifts);
-            IntVector pair = VectorForms.unsigned(w, a + at);
-            s0 = VectorForms.low(pair).fma(factor, shifted).fma(even, s0);
-            s0 = VectorForms.high(pair).fma(factor, shifted).fma(odd, s0);
-            factor = FloatVector.fromArray(FS, to, tableB + table);
-            shifted = FloatVector.fromArray(FS, to, tableB + table + shifts);
-            pair = VectorForms.unsigned(w, b + at);
-            s1 = VectorForms.low(pair).fma(factor, shifted).fma(even, s1);
-            s1 = VectorForms.high(pair).fma(factor, shifted).fma(odd, s1);
+        FloatVector s2 = s0;
+        FloatVector s3 = s0;
+        for (int k = 0; k < inputs; k += 8) {
+            int place = k * 8;
+            IntVector groupA = ByteVector.fromArray(BS, w, a + place).reinterpretAsInts();
+            IntVector groupB = ByteVector.fromArray(BS, w, b + place).reinterpretAsInts();
+            IntVector groupC = ByteVector.fromArray(BS, w, c + place).reinterpretAsInts();
+            IntVector groupD = ByteVector.fromArray(BS, w, d + place).reinterpretAsInts();
+            FloatVector value = FloatVector.broadcast(FS, x[from + k]);
+            s0 = ((FloatVector) groupA.and(15).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 1]);
+            s0 = ((FloatVector) groupA.and(15 << 4).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 4).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 4).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 4).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 2]);
+            s0 = ((FloatVector) groupA.and(15 << 8).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 8).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 8).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 8).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 3]);
+            s0 = ((FloatVector) groupA.and(15 << 12).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 12).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 12).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 12).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 4]);
+            s0 = ((FloatVector) groupA.and(15 << 16).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 16).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 16).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 16).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 5]);
+            s0 = ((FloatVector) groupA.and(15 << 20).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 20).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 20).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 20).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 6]);
+            s0 = ((FloatVector) groupA.and(15 << 24).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.and(15 << 24).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.and(15 << 24).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.and(15 << 24).castShape(FS, 0)).fma(value, s3);
+            value = FloatVector.broadcast(FS, x[from + k + 7]);
+            s0 = ((FloatVector) groupA.lanewise(VectorOperators.LSHR, 28).castShape(FS, 0)).fma(value, s0);
+            s1 = ((FloatVector) groupB.lanewise(VectorOperators.LSHR, 28).castShape(FS, 0)).fma(value, s1);
+            s2 = ((FloatVector) groupC.lanewise(VectorOperators.LSHR, 28).castShape(FS, 0)).fma(value, s2);
+            s3 = ((FloatVector) groupD.lanewise(VectorOperators.LSHR, 28).castShape(FS, 0)).fma(value, s3);
         }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
+        s0.intoArray(to, at);
+        s1.intoArray(to, at + V);
+        s2.intoArray(to, at + 2 * V);
+        s3.intoArray(to, at + 3 * V);
+    }
+
+    /**
+     * Two vectors of outputs: with four the loop has too many operations for the compiler.
+     *
+     * @param step the first vector of those whose tables are there
+     */
+    private static void palette(
+            float[] x, int from, Panels.Palette w, int v0, int v1, int step, int k0, int inputs, float[] to, int at) {
+        int a = pairs(v0, w.inputs()) + k0 / 2 * L;
+        int b = pairs(v1, w.inputs()) + k0 / 2 * L;
+        palette(x, from, w.indices(), a, b, inputs, to, entries(w, step, v0), entries(w, step, v1), at);
+    }
+
+    private static int entries(Panels.Palette w, int first, int vector) {
+        int panel = (vector / PARTS - first / PARTS) * w.tableSize();
+        return LinearScratch.TABLES + panel + vector % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
     }
 
     private static void palette(
-            float[] x, int from, byte[] w, int a, int b, int inputs, float[] to, int tableA, int tableB) {
+            float[] x, int from, byte[] w, int a, int b, int inputs, float[] to, int tableA, int tableB, int at) {
         FloatVector s0 = FloatVector.zero(FS);
         FloatVector s1 = s0;
         IntVector a0 = VectorForms.entries(to, tableA, 0);
@@ -287,15 +310,15 @@ final class VectorRow {
         for (int k = 0; k < inputs; k += 2) {
             FloatVector even = FloatVector.broadcast(FS, x[from + k]);
             FloatVector odd = FloatVector.broadcast(FS, x[from + k + 1]);
-            int at = k / 2 * L;
-            IntVector pair = VectorForms.unsigned(w, a + at);
+            int place = k / 2 * L;
+            IntVector pair = VectorForms.unsigned(w, a + place);
             s0 = VectorForms.select(pair, a0, a1, a2, a3).fma(even, s0);
             s0 = VectorForms.select(VectorForms.second(pair), a0, a1, a2, a3).fma(odd, s0);
-            pair = VectorForms.unsigned(w, b + at);
+            pair = VectorForms.unsigned(w, b + place);
             s1 = VectorForms.select(pair, b0, b1, b2, b3).fma(even, s1);
             s1 = VectorForms.select(VectorForms.second(pair), b0, b1, b2, b3).fma(odd, s1);
         }
-        s0.intoArray(to, SUMS);
-        s1.intoArray(to, SUMS + V);
+        s0.intoArray(to, at);
+        s1.intoArray(to, at + V);
     }
 }

@@ -1,13 +1,16 @@
 package dev.torchane.engine.jvm;
 
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
-/** Weights of a panel as fp32, without the factor of an output, on the Vector API. */
+/** Weights of a panel as fp32, without the factors of outputs and blocks, on the Vector API. */
 final class VectorWidening {
 
     private static final VectorSpecies<Float> FS = VectorForms.FLOATS;
+    private static final VectorSpecies<Byte> BS = FS.withLanes(byte.class);
     private static final int V = FS.length();
     private static final int L = Lanes.COUNT;
 
@@ -22,22 +25,9 @@ final class VectorWidening {
             case Panels.F16 f16 -> halves(f16.data(), first, target, at, size);
             case Panels.I8 i8 -> bytes(i8.data(), first, target, at, size);
             case Panels.Palette palette -> palette(palette.indices(), first / 2, to - from, target, tables, at);
-            case Panels.Blocks blocks -> {
-                int block = blocks.factors().block();
-                int shifts = blocks.factors().count() * L;
-                for (int k = from; k < to; ) {
-                    int end = Math.min(to, (k / block + 1) * block);
-                    int table = tables + k / block * L;
-                    int place = at + (k - from) * L;
-                    int quants = (panel * w.inputs() + k) * L;
-                    if (blocks.nibbles()) {
-                        nibbles(blocks.quants(), quants / 2, end - k, target, table, table + shifts, place);
-                    } else {
-                        bytes(blocks.quants(), quants, end - k, target, table, table + shifts, place);
-                    }
-                    k = end;
-                }
-            }
+            case Panels.Blocks blocks
+            when blocks.nibbles() -> nibbles(blocks.quants(), first / 2, to - from, target, at);
+            case Panels.Blocks blocks -> bytes(blocks.quants(), first, target, at, size);
         }
     }
 
@@ -53,24 +43,21 @@ final class VectorWidening {
         }
     }
 
-    private static void bytes(byte[] data, int from, int inputs, float[] to, int factors, int shifts, int at) {
+    /** Eight inputs from each vector of integers. */
+    private static void nibbles(byte[] data, int from, int inputs, float[] to, int at) {
         for (int part = 0; part < L; part += V) {
-            FloatVector factor = FloatVector.fromArray(FS, to, factors + part);
-            FloatVector shift = FloatVector.fromArray(FS, to, shifts + part);
-            for (int i = part; i < inputs * L; i += L) {
-                VectorForms.bytes(data, from + i).fma(factor, shift).intoArray(to, at + i);
-            }
-        }
-    }
-
-    private static void nibbles(byte[] data, int from, int inputs, float[] to, int factors, int shifts, int at) {
-        for (int part = 0; part < L; part += V) {
-            FloatVector factor = FloatVector.fromArray(FS, to, factors + part);
-            FloatVector shift = FloatVector.fromArray(FS, to, shifts + part);
-            for (int i = part; i < inputs * L; i += 2 * L) {
-                IntVector pair = VectorForms.unsigned(data, from + (i - part) / 2 + part);
-                VectorForms.low(pair).fma(factor, shift).intoArray(to, at + i);
-                VectorForms.high(pair).fma(factor, shift).intoArray(to, at + i + L);
+            for (int k = 0; k < inputs; k += 8) {
+                IntVector group =
+                        ByteVector.fromArray(BS, data, from + 8 * k + 4 * part).reinterpretAsInts();
+                int place = at + part + k * L;
+                ((FloatVector) group.and(15).castShape(FS, 0)).intoArray(to, place);
+                ((FloatVector) group.and(15 << 4).castShape(FS, 0)).intoArray(to, place + L);
+                ((FloatVector) group.and(15 << 8).castShape(FS, 0)).intoArray(to, place + 2 * L);
+                ((FloatVector) group.and(15 << 12).castShape(FS, 0)).intoArray(to, place + 3 * L);
+                ((FloatVector) group.and(15 << 16).castShape(FS, 0)).intoArray(to, place + 4 * L);
+                ((FloatVector) group.and(15 << 20).castShape(FS, 0)).intoArray(to, place + 5 * L);
+                ((FloatVector) group.and(15 << 24).castShape(FS, 0)).intoArray(to, place + 6 * L);
+                ((FloatVector) group.lanewise(VectorOperators.LSHR, 28).castShape(FS, 0)).intoArray(to, place + 7 * L);
             }
         }
     }

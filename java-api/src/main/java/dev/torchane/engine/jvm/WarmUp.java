@@ -61,9 +61,10 @@ final class WarmUp {
         float[] out = new float[rows * OUTPUTS];
         float[] bias = new float[OUTPUTS];
         float[] scratch = new float[Kernels.linearScratch(w, rows)];
+        float[] prepared = new float[BlockInputs.size(w, rows)];
         return () -> {
-            kernels.linear(x, 0, rows, w, null, 0, 0, w.count() / 2, out, 0, OUTPUTS, scratch);
-            kernels.linear(x, 0, rows, w, bias, 0, w.count() / 2, w.count(), out, 0, OUTPUTS, scratch);
+            kernels.linear(x, 0, rows, w, prepared, null, 0, 0, w.count() / 2, out, 0, OUTPUTS, scratch);
+            kernels.linear(x, 0, rows, w, prepared, bias, 0, w.count() / 2, w.count(), out, 0, OUTPUTS, scratch);
         };
     }
 

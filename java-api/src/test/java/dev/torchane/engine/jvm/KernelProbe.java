@@ -71,8 +71,12 @@ public final class KernelProbe {
             float[] out = new float[rows * (outputs + 1) + 4];
             float[] scratch = new float[Kernels.linearScratch(panels, rows)];
             int middle = panels.count() / 2;
-            kernels.linear(x, 2, rows, panels, bias, 3, 0, middle, out, 4, outputs + 1, scratch);
-            kernels.linear(x, 2, rows, panels, null, 0, middle, panels.count(), out, 4, outputs + 1, scratch);
+            float[] prepared = new float[BlockInputs.size(panels, rows)];
+            if (panels instanceof Panels.Blocks blocks) {
+                BlockInputs.prepare(x, 2, rows, 0, rows, blocks, prepared);
+            }
+            kernels.linear(x, 2, rows, panels, prepared, bias, 3, 0, middle, out, 4, outputs + 1, scratch);
+            kernels.linear(x, 2, rows, panels, prepared, null, 0, middle, panels.count(), out, 4, outputs + 1, scratch);
             record(out);
         }
     }
