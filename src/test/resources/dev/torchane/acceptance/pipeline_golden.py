@@ -98,6 +98,8 @@ def pipeline():
         target = HERE / "pipeline"
         shutil.rmtree(target, ignore_errors=True)
         pipe.to(torch.float16).save_pretrained(target)
+        written = target / "scheduler/scheduler_config.json"  # with an entry of another scheduler, as Stable Diffusion 1.5 has it
+        written.write_text(json.dumps({**json.loads(written.read_text()), "clip_sample": False}, indent=2) + "\n")
         shutil.rmtree(target / "tokenizer")
         shutil.copytree(folder, target / "tokenizer")
 

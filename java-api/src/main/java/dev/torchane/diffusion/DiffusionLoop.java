@@ -204,7 +204,7 @@ public final class DiffusionLoop {
                     "timestep", Tensor.of(TensorType.of(DType.FP32, 1), timestep),
                     "encoder_hidden_states", Tensor.of(TensorType.of(DType.FP32, batch, shape.tokens(), hidden), text));
             long begin = System.nanoTime();
-            float[] predicted = output(models.unet(), inputs, "sample");
+            float[] predicted = output(models.unet(), inputs, "sample_out");
             unetNanos.add(System.nanoTime() - begin);
             return batch == 2 ? guided(predicted) : predicted;
         }

@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param textEncoder {@code input_ids [1, tokens]} to {@code last_hidden_state [1, tokens, hidden]}
  * @param unet {@code sample [B, channels, h, w]}, {@code timestep [1]} and {@code encoder_hidden_states [B, tokens, hidden]} to
- *     {@code sample [B, channels, h, w]}; B is 2 with guidance and 1 without
+ *     {@code sample_out [B, channels, h, w]}; B is 2 with guidance and 1 without
  * @param vaeDecoder {@code z [1, channels, h, w]} to {@code sample [1, 3, height, width]} in −1 to 1
  * @param vaeEncoder {@code x [1, 3, height, width]} to {@code output [1, 2 · channels, h, w]}, means and log variances; for
  *     pictures made from pictures

@@ -74,7 +74,7 @@ public final class FakePipeline {
         if (batches.size() >= overflowsAt) {
             values[1] = Float.NaN;
         }
-        return Map.of("sample", Tensor.of(sample.type(), values));
+        return Map.of("sample_out", Tensor.of(sample.type(), values));
     }
 
     /** Each latent as a block of pixels; the fourth channel is left out. */

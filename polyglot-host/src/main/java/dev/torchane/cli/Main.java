@@ -19,6 +19,7 @@ import picocli.CommandLine.Option;
         subcommands = {
             DemoCommand.class,
             RunCommand.class,
+            ImageCommand.class,
             BuildCommand.class,
             InspectCommand.class,
             QualityCommand.class,
