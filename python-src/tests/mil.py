@@ -158,7 +158,7 @@ class Mil:
         return values, indices.int()
 
     def argsort(self, x, axis, ascending):
-        return x.argsort(axis, descending=not ascending, stable=True).int()
+        return torch.argsort(x, dim=axis, descending=not ascending, stable=True).int()
 
     def one_hot(self, indices, one_hot_vector_size, axis, on_value, off_value):
         return F.one_hot(indices.long(), one_hot_vector_size).int()

@@ -1,14 +1,19 @@
 """Compiles modules into a recorder and compares the interpreter's results with torch's."""
 
 import copy
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 
 from recorder import Interpreter, Recorder
 from torch_ane.export import compare
+from torch_ane.lowering import TABLE
+from torch_ane.lowering.context import Gate
 from torch_ane.module import LoadedModule, ModuleExport
 from torch_ane.module._export import run
+from torch_ane.module._pt2 import read
 
 
 @dataclass
@@ -30,11 +35,44 @@ def described(inputs: dict) -> list:
     return [{"name": k, "dtype": kinds[v.dtype], "shape": list(v.shape)} for k, v in inputs.items()]
 
 
-def compiled(module, method: str = "forward", arguments: dict | None = None, **inputs) -> Compiled:
-    """A module, or a loaded one, through the exporter and the interpreter."""
+@contextmanager
+def traced_forms(forms: dict, case: str):
+    """Notes for each operation that is lowered the MIL operations it became, and the case."""
+    before = dict(TABLE)
+
+    def noting(op, function):
+        def lowered(c, *args, **kwargs):
+            sink = c.function.sink
+            start = len(sink.operations)
+            result = function(c, *args, **kwargs)
+            kinds = [each.kind for each in sink.operations[start:]]
+            if isinstance(result, Gate):
+                kinds = [result.kind]
+            forms.setdefault(op, {}).setdefault(case, list(dict.fromkeys(kinds)))
+            return result
+
+        return lowered
+
+    TABLE.update({op: noting(op, function) for op, function in before.items()})
+    try:
+        yield
+    finally:
+        TABLE.update(before)
+
+
+def compiled(
+    module, method: str = "forward", arguments: dict | None = None, decomposed: bool = False, **inputs
+) -> Compiled:
+    """A module, or a loaded one, through the exporter and the interpreter; maybe decomposed to core ATen first."""
+    if decomposed:
+        program = torch.export.export(module.eval(), tuple(inputs.values())).run_decompositions()
+        with tempfile.NamedTemporaryFile(suffix=".pt2") as file:
+            torch.export.save(program, file.name)
+            module = read(file.name)
+        inputs = dict(zip(module.graph.names, inputs.values(), strict=True))
     loaded = module if isinstance(module, LoadedModule) else LoadedModule(module.eval(), method, arguments or {})
     program = Recorder()
-    export = ModuleExport(loaded, options(inputs), program)
+    export = ModuleExport(loaded, options(inputs), program, list(inputs.values()))
     export.send_weights(program)
     export.send_functions(program)
     names, expected = run(loaded, list(inputs), [copy.deepcopy(each) for each in inputs.values()])

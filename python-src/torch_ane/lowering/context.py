@@ -185,7 +185,11 @@ class Context:
 
     def reshaped(self, x: Value, shape: Sequence[int]) -> Value:
         """The same elements under another shape."""
-        return x if x.shape == tuple(shape) else self.emit("reshape", shape, x=x, shape=list(shape))
+        if x.shape == tuple(shape):
+            return x
+        if not shape:
+            return self.emit("squeeze", (), x=x, axes=list(range(x.rank)))
+        return self.emit("reshape", shape, x=x, shape=list(shape))
 
     def emit_slice(self, x: Value, axis: int, first: int, end: int) -> Value:
         """``x[first:end]`` of one axis."""

@@ -167,7 +167,7 @@ def _unary(name: str, kind: str) -> None:
 
 for _name in (
     *("sigmoid", "tanh", "exp", "exp2", "erf", "relu", "relu6", "sqrt", "abs", "sign", "floor", "ceil", "round"),
-    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "atanh", "softsign"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "atanh"),
 ):
     _unary(_name, _name)
 

@@ -2,6 +2,8 @@
 
 import operator
 
+import torch
+
 from .context import Context, Gate, Value
 from .table import lowers
 
@@ -98,6 +100,15 @@ def _within(c: Context, value):
 def isnan(c: Context, a):
     x = c.cast(a, "float")
     return c.emit("not_equal", c.shape, x=x, y=x)
+
+
+@lowers("aten.nan_to_num.default")
+def nan_to_num(c: Context, a, nan=None, posinf=None, neginf=None):
+    x = c.tensor(a)
+    largest = 65504.0 if c.precision == "fp16" else torch.finfo(torch.float32).max
+    low, high = (-largest if neginf is None else float(neginf)), (largest if posinf is None else float(posinf))
+    number = _chosen(c, c.emit("not_equal", c.shape, x=x, y=x), float(nan or 0), x)
+    return c.emit("clip", c.shape, x=number, alpha=low, beta=high)
 
 
 @lowers("aten.isinf.default")

@@ -30,10 +30,10 @@ class Input:
     shape: tuple[int, ...]
 
     def example(self, seed: int) -> torch.Tensor:
-        """Normal numbers, small integers or truth values; the same ones for the same seed."""
+        """Normal numbers, truth values, or integers that every table has: 0 and 1. The same ones for the same seed."""
         generator = torch.Generator().manual_seed(seed)
         if self.dtype == "int32":
-            return torch.randint(0, 8, self.shape, generator=generator)
+            return torch.randint(0, 2, self.shape, generator=generator)
         if self.dtype == "bool":
             return torch.randint(0, 2, self.shape, generator=generator).bool()
         return torch.randn(self.shape, generator=generator)
@@ -53,12 +53,13 @@ class Traced:
 class ModuleExport:
     """Traces a module for each set of inputs and compares each trace with the module; then feeds the sinks.
 
-    ``functions`` are lists of ``{"name": …, "dtype": …, "shape": […]}``. Raises
+    ``functions`` are lists of ``{"name": …, "dtype": …, "shape": […]}``; ``examples`` are the tensors to trace the only
+    one with, random ones if there are none. Raises
     :class:`~torch_ane.lowering.LoweringError` for operations that have no lowering, all of them at once, and
     :class:`~torch_ane.export.ExportError` where a trace and the module disagree.
     """
 
-    def __init__(self, loaded: LoadedModule, options: Mapping, progress: Progress):
+    def __init__(self, loaded: LoadedModule, options: Mapping, progress: Progress, examples: Sequence = ()):
         self.loaded, self.progress = loaded, progress
         self.precision, self.target = options["precision"], options["target"]
         self.stages: dict[str, float] = {}
@@ -68,12 +69,14 @@ class ModuleExport:
             for one in options["functions"]
         ]
         with self._stage("trace", len(functions), "functions"):
-            self.traced = [self._trace(index, inputs) for index, inputs in enumerate(functions)]
+            self.traced = [
+                self._trace(index, inputs, examples or [each.example(seed) for seed, each in enumerate(inputs)])
+                for index, inputs in enumerate(functions)
+            ]
         for each in self.traced:
             check(each.graph)
 
-    def _trace(self, index: int, inputs: Sequence[Input]) -> Traced:
-        examples = [each.example(seed) for seed, each in enumerate(inputs)]
+    def _trace(self, index: int, inputs: Sequence[Input], examples: Sequence[torch.Tensor]) -> Traced:
         if self.loaded.graph is not None:
             graph, outputs = self._given(inputs, examples)
             weights = weights_of(self.loaded.module)

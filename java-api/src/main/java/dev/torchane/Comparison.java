@@ -57,6 +57,6 @@ final class Comparison {
         if (type.dtype().isFloat()) {
             return (float) random.nextGaussian();
         }
-        return type.dtype() == dev.torchane.program.DType.BOOL ? random.nextInt(2) : random.nextInt(8);
+        return random.nextInt(2);
     }
 }

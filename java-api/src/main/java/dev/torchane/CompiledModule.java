@@ -157,7 +157,7 @@ public final class CompiledModule implements AutoCloseable {
         return Comparison.of(found, exporter.runModule(origin, inputs, options.progress()));
     }
 
-    /** As {@link #validate(Map)}, on random inputs: normal numbers, small integers, truth values; the same ones each time. */
+    /** As {@link #validate(Map)}, on random inputs: normal numbers, truth values, and 0 and 1 for integers; the same ones each time. */
     public Validation validate() {
         return validate(Comparison.inputs(inputs()));
     }

@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import dev.torchane.TorchAneException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ final class Selections {
     static void register(Map<String, Consumer<OpContext>> table) {
         table.put("gather", Selections::gather);
         table.put("gather_along_axis", Selections::gatherAlongAxis);
+        table.put("scatter_along_axis", Selections::scatterAlongAxis);
         table.put("topk", Selections::topk);
         table.put("argsort", Selections::argsort);
         table.put("one_hot", Selections::oneHot);
@@ -81,6 +83,34 @@ final class Selections {
                 int outer = i / inner / picked;
                 out.array(call)[out.offset() + i] =
                         x.array(call)[x.offset() + (outer * size + row) * inner + i % inner];
+            }
+        });
+    }
+
+    /** {@code data} with updates put, or added, where their indices say along an axis; one after the other in their order. */
+    private static void scatterAlongAxis(OpContext context) {
+        Operand data = context.in("data");
+        Operand indices = context.in("indices");
+        Operand updates = context.in("updates");
+        Operand out = context.out();
+        int[] shape = data.shape();
+        int axis = context.axis("axis", 0, shape.length);
+        int inner = Strides.elements(shape, axis + 1, shape.length);
+        int size = shape[axis];
+        int given = indices.type().axis(axis);
+        String mode = context.text("mode", "add");
+        if (!mode.equals("add") && !mode.equals("update")) {
+            throw new TorchAneException(context.describe() + " has the mode '" + mode + "'; it can be add or update");
+        }
+        String what = context.describe();
+        context.step(call -> {
+            float[] to = out.array(call);
+            System.arraycopy(data.array(call), data.offset(), to, out.offset(), out.size());
+            for (int i = 0; i < updates.size(); i++) {
+                int row = index(indices.array(call)[indices.offset() + i], size, what);
+                int at = out.offset() + (i / inner / given * size + row) * inner + i % inner;
+                float update = updates.array(call)[updates.offset() + i];
+                to[at] = mode.equals("add") ? to[at] + update : update;
             }
         });
     }

@@ -27,7 +27,7 @@ final class OneOperation {
     private final Map<String, Tensor> inputs = new LinkedHashMap<>();
     private final Map<String, Operand> operands = new LinkedHashMap<>();
     private final String kind;
-    private Numerics numerics = Numerics.FP32;
+    private EngineOptions options = EngineOptions.defaults().withThreads(2).withVector(false);
 
     private OneOperation(String kind) {
         this.kind = kind;
@@ -86,7 +86,13 @@ final class OneOperation {
     }
 
     OneOperation declared() {
-        numerics = Numerics.DECLARED;
+        options = options.withNumerics(Numerics.DECLARED);
+        return this;
+    }
+
+    /** On an engine with other options than plain Java kernels and two threads. */
+    OneOperation on(EngineOptions others) {
+        options = others;
         return this;
     }
 
@@ -101,8 +107,6 @@ final class OneOperation {
     List<Tensor> run() {
         List<Value> results = f.operation(kind, "y", operands);
         f.done(results);
-        EngineOptions options =
-                EngineOptions.defaults().withThreads(2).withNumerics(numerics).withVector(false);
         try (LoadedProgram loaded = JvmEngine.load(program.build(), Map.of(), weights, options);
                 State state = loaded.function("main").newState()) {
             Map<String, Tensor> outputs = loaded.function("main").run(inputs, state);
