@@ -36,7 +36,7 @@ final class Activations {
         unary(table, "relu", x -> Math.max(x, 0f));
         unary(table, "relu6", x -> Math.min(Math.max(x, 0f), 6f));
         unary(table, "sigmoid", Maths::sigmoid);
-        unary(table, "silu", Maths::silu);
+        table.put("silu", context -> context.step(new Silu(context.in("x"), context.out())));
         unary(table, "softplus", x -> (float) softplus(x));
         unary(table, "softsign", x -> x / (1f + Math.abs(x)));
         table.put("rsqrt", context -> {
@@ -53,6 +53,40 @@ final class Activations {
         });
         table.put("gelu", context -> Elementwise.unary(context, gelu(context.text("mode", "EXACT"))));
         parametric(table);
+    }
+
+    /** The kernel of gated activations, with 1 for what is gated. */
+    private record Silu(Operand x, Operand out) implements Step, WorkerPool.Task {
+
+        private static final int CHUNK = 1 << 12;
+        private static final float[] ONES = ones();
+
+        private static float[] ones() {
+            float[] ones = new float[CHUNK];
+            java.util.Arrays.fill(ones, 1f);
+            return ones;
+        }
+
+        private int each() {
+            return Math.max(1, Math.ceilDiv(Math.ceilDiv(out.size(), CHUNK), 1 << 15));
+        }
+
+        @Override
+        public void run(Call call) {
+            call.parallel(this, Math.ceilDiv(out.size(), each() * CHUNK));
+        }
+
+        @Override
+        public void run(Call call, int chunk, int worker) {
+            for (int from = chunk * each() * CHUNK;
+                    from < Math.min(out.size(), (chunk + 1) * each() * CHUNK);
+                    from += CHUNK) {
+                int size = Math.min(CHUNK, out.size() - from);
+                call.kernels
+                        .gated()
+                        .swiglu(x.array(call), x.offset() + from, ONES, 0, size, out.array(call), out.offset() + from);
+            }
+        }
     }
 
     private static void parametric(Map<String, Consumer<OpContext>> table) {

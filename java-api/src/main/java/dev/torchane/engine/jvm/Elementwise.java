@@ -69,9 +69,7 @@ final class Elementwise {
                 return new Multiply(x, y, out);
             }
         }
-        int[] shape = out.shape();
-        return new Broadcast(
-                function, x, Strides.broadcast(x.shape(), shape), y, Strides.broadcast(y.shape(), shape), out, shape);
+        return Broadcast.of(kind, function, x, y, out);
     }
 
     /** {@code out = x + y}, all of one shape. */
@@ -125,35 +123,6 @@ final class Elementwise {
             for (int i = 0; i < size; i++) {
                 out[at + i] = x[xAt + i] * y[yAt + i];
             }
-        }
-    }
-
-    private record Broadcast(
-            Binary function, Operand x, int[] xStrides, Operand y, int[] yStrides, Operand out, int[] shape)
-            implements Step {
-
-        @Override
-        public void run(Call call) {
-            apply(x.array(call), x.offset(), y.array(call), y.offset(), out.array(call), out.offset(), 0);
-        }
-
-        private int apply(float[] a, int aAt, float[] b, int bAt, float[] to, int at, int axis) {
-            if (axis == shape.length) {
-                to[at] = function.apply(a[aAt], b[bAt]);
-                return at + 1;
-            }
-            int aStep = xStrides[axis];
-            int bStep = yStrides[axis];
-            if (axis == shape.length - 1) {
-                for (int i = 0; i < shape[axis]; i++) {
-                    to[at + i] = function.apply(a[aAt + i * aStep], b[bAt + i * bStep]);
-                }
-                return at + shape[axis];
-            }
-            for (int i = 0; i < shape[axis]; i++) {
-                at = apply(a, aAt + i * aStep, b, bAt + i * bStep, to, at, axis + 1);
-            }
-            return at;
         }
     }
 

@@ -24,6 +24,8 @@ final class Maths {
     private static final double TWO_OVER_ROOT_PI = 1.1283791670955126;
     private static final int ERF_STEPS = 32;
     private static final double[] ERF = erfTable();
+    /** Slopes of erf where the table has its values. */
+    private static final double[] SLOPES = slopes();
 
     private Maths() {}
 
@@ -72,12 +74,21 @@ final class Maths {
         double x0 = (double) index / ERF_STEPS;
         double h = magnitude - x0;
         // Taylor around x0: derivatives of erf are Hermite polynomials times exp(-x0^2).
-        double d1 = TWO_OVER_ROOT_PI * Math.exp(-x0 * x0);
+        double d1 = SLOPES[index];
         double d2 = -2 * x0 * d1;
         double d3 = (4 * x0 * x0 - 2) * d1;
         double d4 = (-8 * x0 * x0 * x0 + 12 * x0) * d1;
         double value = ERF[index] + h * (d1 + h * (d2 / 2 + h * (d3 / 6 + h * d4 / 24)));
         return Math.copySign(value, x);
+    }
+
+    private static double[] slopes() {
+        double[] slopes = new double[6 * ERF_STEPS + 1];
+        for (int i = 0; i < slopes.length; i++) {
+            double x = (double) i / ERF_STEPS;
+            slopes[i] = TWO_OVER_ROOT_PI * Math.exp(-x * x);
+        }
+        return slopes;
     }
 
     private static double[] erfTable() {

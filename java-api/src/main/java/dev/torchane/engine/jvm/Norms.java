@@ -25,10 +25,10 @@ final class Norms {
         int axis = context.axis("axis", -1, shape.length);
         int size = shape[axis];
         int inner = Strides.elements(shape, axis + 1, shape.length);
-        context.step(call -> {
+        context.step(new Rows(x.size() / Math.max(1, size), size, (call, first, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
-            for (int i = 0; i < x.size() / Math.max(1, size); i++) {
+            for (int i = first; i < end; i++) {
                 int at = i / inner * inner * size + i % inner;
                 float max = Float.NEGATIVE_INFINITY;
                 for (int j = 0; j < size; j++) {
@@ -44,7 +44,33 @@ final class Norms {
                     to[out.offset() + at + j * inner] = (float) (to[out.offset() + at + j * inner] / sum);
                 }
             }
-        });
+        }));
+    }
+
+    /** What is done with rows {@code [first, end)}. */
+    private interface Body {
+        void run(Call call, int first, int end);
+    }
+
+    /** Rows that do not depend on each other, divided between the threads. */
+    private record Rows(int rows, int size, Body body) implements Step, WorkerPool.Task {
+
+        private static final int GRAIN = 1 << 13;
+
+        private int chunks() {
+            return Math.clamp((long) rows * size / GRAIN, 1, Math.max(1, Math.min(rows, 256)));
+        }
+
+        @Override
+        public void run(Call call) {
+            call.parallel(this, chunks());
+        }
+
+        @Override
+        public void run(Call call, int chunk, int worker) {
+            int chunks = chunks();
+            body.run(call, (int) ((long) rows * chunk / chunks), (int) ((long) rows * (chunk + 1) / chunks));
+        }
     }
 
     /** Normalises over trailing axes. */
@@ -60,15 +86,15 @@ final class Norms {
         }
         int size = Strides.elements(shape, first, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(call -> {
+        context.step(new Rows(x.size() / Math.max(1, size), size, (call, begin, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
             float[] g = gamma == null ? null : gamma.array(call);
             float[] b = beta == null ? null : beta.array(call);
-            for (int row = 0; row < x.size() / Math.max(1, size); row++) {
+            for (int row = begin; row < end; row++) {
                 int from = x.offset() + row * size;
-                double mean = mean(in, from, 1, size);
-                double factor = 1 / Math.sqrt(variance(in, from, 1, size, mean) + epsilon);
+                double mean = mean(in, from, size);
+                double factor = 1 / Math.sqrt(variance(in, from, size, mean) + epsilon);
                 for (int i = 0; i < size; i++) {
                     double value = (in[from + i] - mean) * factor;
                     value = g == null ? value : value * g[gamma.offset() + i];
@@ -76,24 +102,49 @@ final class Norms {
                     to[out.offset() + row * size + i] = (float) value;
                 }
             }
-        });
+        }));
     }
 
-    private static double mean(float[] values, int from, int step, int size) {
-        double sum = 0;
-        for (int i = 0; i < size; i++) {
-            sum += values[from + i * step];
+    /** Four sums side by side: one alone would wait for each addition. */
+    private static double mean(float[] values, int from, int size) {
+        double a = 0;
+        double b = 0;
+        double c = 0;
+        double d = 0;
+        int i = 0;
+        for (; i + 4 <= size; i += 4) {
+            a += values[from + i];
+            b += values[from + i + 1];
+            c += values[from + i + 2];
+            d += values[from + i + 3];
         }
-        return sum / size;
+        for (; i < size; i++) {
+            a += values[from + i];
+        }
+        return (a + b + (c + d)) / size;
     }
 
-    private static double variance(float[] values, int from, int step, int size, double mean) {
-        double sum = 0;
-        for (int i = 0; i < size; i++) {
-            double distance = values[from + i * step] - mean;
-            sum += distance * distance;
+    private static double variance(float[] values, int from, int size, double mean) {
+        double a = 0;
+        double b = 0;
+        double c = 0;
+        double d = 0;
+        int i = 0;
+        for (; i + 4 <= size; i += 4) {
+            double w = values[from + i] - mean;
+            double x = values[from + i + 1] - mean;
+            double y = values[from + i + 2] - mean;
+            double z = values[from + i + 3] - mean;
+            a = Math.fma(w, w, a);
+            b = Math.fma(x, x, b);
+            c = Math.fma(y, y, c);
+            d = Math.fma(z, z, d);
         }
-        return sum / size;
+        for (; i < size; i++) {
+            double distance = values[from + i] - mean;
+            a = Math.fma(distance, distance, a);
+        }
+        return (a + b + (c + d)) / size;
     }
 
     /** Normalises each channel (axis 1) with given moments. */
@@ -108,17 +159,18 @@ final class Norms {
         int channels = shape[1];
         int inner = Strides.elements(shape, 2, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(call -> {
+        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, first, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
-            for (int i = 0; i < x.size(); i++) {
-                int c = i / inner % channels;
+            for (int row = first; row < end; row++) {
+                int c = row % channels;
                 double factor = 1 / Math.sqrt(variance.array(call)[variance.offset() + c] + epsilon);
                 factor = gamma == null ? factor : factor * gamma.array(call)[gamma.offset() + c];
-                double value = (in[x.offset() + i] - mean.array(call)[mean.offset() + c]) * factor;
-                to[out.offset() + i] = (float) (beta == null ? value : value + beta.array(call)[beta.offset() + c]);
+                double middle = mean.array(call)[mean.offset() + c];
+                double shift = beta == null ? 0 : beta.array(call)[beta.offset() + c];
+                scale(in, x.offset() + row * inner, middle, factor, shift, to, out.offset() + row * inner, inner);
             }
-        });
+        }));
     }
 
     /** Normalises each channel of each image with its own moments. */
@@ -131,21 +183,25 @@ final class Norms {
         int channels = shape[1];
         int inner = Strides.elements(shape, 2, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(call -> {
+        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, first, end) -> {
             float[] in = x.array(call);
-            for (int row = 0; row < x.size() / Math.max(1, inner); row++) {
+            for (int row = first; row < end; row++) {
                 int from = x.offset() + row * inner;
-                double mean = mean(in, from, 1, inner);
-                double factor = 1 / Math.sqrt(variance(in, from, 1, inner, mean) + epsilon);
+                double mean = mean(in, from, inner);
+                double factor = 1 / Math.sqrt(variance(in, from, inner, mean) + epsilon);
                 int c = row % channels;
-                double scale = gamma == null ? 1 : gamma.array(call)[gamma.offset() + c];
+                factor = gamma == null ? factor : factor * gamma.array(call)[gamma.offset() + c];
                 double shift = beta == null ? 0 : beta.array(call)[beta.offset() + c];
-                for (int i = 0; i < inner; i++) {
-                    out.array(call)[out.offset() + row * inner + i] =
-                            (float) ((in[from + i] - mean) * factor * scale + shift);
-                }
+                scale(in, from, mean, factor, shift, out.array(call), out.offset() + row * inner, inner);
             }
-        });
+        }));
+    }
+
+    private static void scale(
+            float[] in, int from, double mean, double factor, double shift, float[] to, int at, int size) {
+        for (int i = 0; i < size; i++) {
+            to[at + i] = (float) ((in[from + i] - mean) * factor + shift);
+        }
     }
 
     /** Divides by the norm over the last three axes. */

@@ -54,12 +54,19 @@ final class Pooling {
         int width = x.type().axis(-1);
         int outHeight = out.type().axis(-2);
         int outWidth = out.type().axis(-1);
+        int[] columns = new int[outWidth];
+        for (int i = 0; i < outWidth; i++) {
+            columns[i] = (int) ((long) i * width / outWidth);
+        }
         context.step(call -> {
-            for (int i = 0; i < out.size(); i++) {
-                int plane = i / outWidth / outHeight;
-                int row = (int) ((long) (i / outWidth % outHeight) * height / outHeight);
-                int column = (int) ((long) (i % outWidth) * width / outWidth);
-                out.array(call)[out.offset() + i] = x.array(call)[x.offset() + (plane * height + row) * width + column];
+            float[] in = x.array(call);
+            float[] to = out.array(call);
+            for (int line = 0; line < out.size() / outWidth; line++) {
+                int row = (int) ((long) (line % outHeight) * height / outHeight);
+                int from = x.offset() + (line / outHeight * height + row) * width;
+                for (int i = 0; i < outWidth; i++) {
+                    to[out.offset() + line * outWidth + i] = in[from + columns[i]];
+                }
             }
         });
     }
