@@ -1,5 +1,6 @@
 import dev.torchane.*;
 import dev.torchane.build.*;
+import dev.torchane.diffusion.*;
 import dev.torchane.engine.*;
 import dev.torchane.llm.*;
 import dev.torchane.program.*;

@@ -13,6 +13,7 @@ from ..lowering import Context, Value, lower
 from ..lowering.context import Function, Gate, LoweringError, kind_of
 from ..lowering.table import check, roles
 from ..sinks import ProgramSink, Progress, WeightSink
+from ._attention import split_attention
 from ._call import Call
 from ._fold import fold
 from ._source import LoadedModule
@@ -68,6 +69,8 @@ class ModuleExport:
             tuple([Input(each["name"], each["dtype"], tuple(each["shape"])) for each in one])
             for one in options["functions"]
         ]
+        if self.target == "ane":
+            split_attention(loaded.module)
         with self._stage("trace", len(functions), "functions"):
             self.traced = [
                 self._trace(index, inputs, examples or [each.example(seed) for seed, each in enumerate(inputs)])
