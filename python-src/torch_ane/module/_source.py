@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import importlib.util
 import json
 import sys
 from collections.abc import Mapping
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+
+from ._pillow import stand_in
 
 
 class SourceError(Exception):
@@ -39,6 +42,8 @@ def load(source: Mapping) -> LoadedModule:
 
 def _factory(source: Mapping) -> LoadedModule:
     name, _, path = source["callable"].partition(":")
+    if importlib.util.find_spec("diffusers") is not None:
+        stand_in()
     with _in_front(source["folder"]):
         try:
             target = importlib.import_module(name)
@@ -104,6 +109,8 @@ def _exported(source: Mapping) -> LoadedModule:
 
 def _pretrained(source: Mapping) -> LoadedModule:
     library, name, directory = source["library"], source["class"], source["directory"]
+    if library == "diffusers":
+        stand_in()
     module = importlib.import_module(library)
     kind = getattr(module, name, None)
     if kind is None or not hasattr(kind, "from_pretrained"):
