@@ -43,7 +43,7 @@ final class BuildCommand implements Runnable {
         System.out.println(output);
     }
 
-    private static void copy(Path from, Path to) {
+    static void copy(Path from, Path to) {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path file : (Iterable<Path>) files::iterator) {
                 Path target = to.resolve(from.relativize(file).toString());

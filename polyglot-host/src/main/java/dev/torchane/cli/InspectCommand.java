@@ -34,9 +34,20 @@ final class InspectCommand implements Runnable {
     }
 
     private static void print(Manifest manifest, Program program, PrintStream out) {
-        Manifest.Model model = manifest.model();
-        out.println(model.architecture() + ", target " + manifest.target() + ", from "
+        out.println(manifest.languageModel()
+                        .map(each -> each.model().architecture())
+                        .orElse(manifest.kind()) + ", target " + manifest.target() + ", from "
                 + manifest.source().name());
+        manifest.languageModel().ifPresent(each -> print(each.model(), out));
+        out.println("  versions " + manifest.versions());
+        out.println("  options " + manifest.options());
+        out.println("  " + BuildReport.line(manifest));
+        print(program, out);
+        WeightTable.print(manifest.weights(), out);
+        operations(program, out);
+    }
+
+    private static void print(Manifest.Model model, PrintStream out) {
         out.printf(
                 Locale.ROOT,
                 "  %d layers, hidden %d, %d heads (%d for keys and values) of %d, vocabulary %d, context %d%n",
@@ -47,10 +58,9 @@ final class InspectCommand implements Runnable {
                 model.headDim(),
                 model.vocab(),
                 model.maxLen());
-        out.println("  versions " + manifest.versions());
-        out.println("  options " + manifest.options());
-        out.println("  " + BuildReport.line(manifest));
+    }
 
+    private static void print(Program program, PrintStream out) {
         out.println("\nfunctions");
         for (Function function : program.functions()) {
             out.println("  " + function.name() + ": " + function.operations().size() + " operations");
@@ -64,9 +74,9 @@ final class InspectCommand implements Runnable {
                 out.println("    out   " + output);
             }
         }
+    }
 
-        WeightTable.print(manifest.weights(), out);
-
+    private static void operations(Program program, PrintStream out) {
         out.println("\noperations (all functions)");
         program.functions().stream()
                 .flatMap(function -> function.operations().stream())

@@ -21,6 +21,7 @@ import picocli.CommandLine.Option;
             RunCommand.class,
             ImageCommand.class,
             BuildCommand.class,
+            CompileCommand.class,
             InspectCommand.class,
             QualityCommand.class,
             BenchCommand.class,
