@@ -104,7 +104,8 @@ sealed interface BlockFactors {
         }
     }
 
-    private static void shifts(float zero, int size, float[] to, int at) {
+    /** Writes shifts of {@code -zero * factor} behind the factors. */
+    static void shifts(float zero, int size, float[] to, int at) {
         for (int i = 0; i < size; i++) {
             to[at + size + i] = -zero * to[at + i];
         }

@@ -69,8 +69,10 @@ final class Products {
         private int chunks(int threads) {
             long work = (long) rows * weight.inputs() * weight.outputs();
             int most = (int) Math.min(Math.ceilDiv(weight.count(), group()), Math.max(1, work / GRAIN));
-            // A few chunks for each thread, so that one that is late does not hold up the others.
-            return threads == 1 ? 1 : Math.min(most, 8 * threads);
+            // A few chunks for each thread, so that one that is late does not hold up the others; fewer where a chunk
+            // reads long
+            // streams of weights and little else.
+            return threads == 1 ? 1 : Math.min(most, (rows == 1 ? 4 : 8) * threads);
         }
 
         @Override

@@ -7,9 +7,11 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Linear layers of one row: some vectors of outputs at a time, weights widened in registers. One loop for each form of weights,
- * because the compiler keeps vectors in registers only where it sees the whole loop, and not where it sees too much: hence two
- * vectors where four would be too many operations.
+ * Linear layers of one row: four vectors of outputs at a time, weights widened in registers. One loop for each form of weights,
+ * because the compiler keeps vectors in registers only where it sees the whole loop, and not where it sees too much.
+ *
+ * <p>The panels of a step are not neighbours: each comes from its own run of panels, which goes on where the last step ended, so that
+ * the processor sees a few long streams and fetches ahead.
  */
 final class VectorRow {
 
@@ -17,6 +19,9 @@ final class VectorRow {
     private static final int V = FS.length();
     private static final int L = Lanes.COUNT;
     private static final int PARTS = L / V;
+    /** Panels of a step, whose vectors are four together. */
+    private static final int PANELS = 4 / PARTS;
+
     private static final VectorSpecies<Byte> BS = FS.withLanes(byte.class);
     private static final int SUMS = LinearScratch.SUMS;
     private static final int PRODUCTS = LinearScratch.PRODUCTS;
@@ -35,40 +40,46 @@ final class VectorRow {
             float[] out,
             int outOffset,
             float[] scratch) {
-        int end = toPanel * PARTS;
+        int run = Math.ceilDiv(toPanel - fromPanel, PANELS);
         boolean scaled = w instanceof Panels.Blocks blocks && blocks.nibbles();
         float[] in = scaled ? prepared : x;
         int start = scaled ? w.blocks() : xOffset;
         java.util.Arrays.fill(scratch, LinearScratch.ONES, LinearScratch.ONES + L, 1f);
-        for (int vector = fromPanel * PARTS; vector < end; vector += 4) {
-            // Past the end the last vector is computed again and thrown away: simpler than a kernel for each remainder.
-            int last = Math.min(vector + 4, end) - 1;
-            for (int panel = vector / PARTS; panel <= last / PARTS; panel++) {
-                w.tables(panel, scratch, LinearScratch.TABLES + (panel - vector / PARTS) * w.tableSize());
+        for (int i = 0; i < run; i++) {
+            for (int p = 0; p < PANELS; p++) {
+                int at = LinearScratch.TABLES + p * w.tableSize();
+                VectorWidening.tables(w, panel(fromPanel + i, p, run, toPanel), scratch, at);
             }
-            four(in, start, w, prepared, vector, last, scratch);
-            for (int i = 0; vector + i <= last; i++) {
-                FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + i * V);
-                VectorKernels.finish(sums, (vector + i) * V, w, bias, biasOffset, out, outOffset, scratch);
+            four(in, start, w, prepared, fromPanel + i, run, toPanel, scratch);
+            for (int v = 0; v < 4; v++) {
+                FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + v * V);
+                int output = panel(fromPanel + i, v / PARTS, run, toPanel) * L + v % PARTS * V;
+                VectorKernels.finish(sums, output, w, bias, biasOffset, out, outOffset, scratch);
             }
         }
     }
 
+    /** Panel {@code index} of a step. Past the end it is the last one once more: simpler than a kernel for each remainder. */
+    private static int panel(int first, int index, int run, int end) {
+        return Math.min(first + index * run, end - 1);
+    }
+
     /** Writes the sums of four vectors of outputs, one block of inputs after the other. */
     private static void four(
-            float[] x, int xOffset, Panels w, float[] prepared, int vector, int last, float[] scratch) {
-        int v1 = Math.min(vector + 1, last);
-        int v2 = Math.min(vector + 2, last);
-        int v3 = Math.min(vector + 3, last);
+            float[] x, int xOffset, Panels w, float[] prepared, int first, int run, int end, float[] scratch) {
         int inputs = w.inputs();
-        int a = place(vector, inputs);
+        int v0 = panel(first, 0, run, end) * PARTS;
+        int v1 = panel(first, 1 / PARTS, run, end) * PARTS + 1 % PARTS;
+        int v2 = panel(first, 2 / PARTS, run, end) * PARTS + 2 % PARTS;
+        int v3 = panel(first, 3 / PARTS, run, end) * PARTS + 3 % PARTS;
+        int a = place(v0, inputs);
         int b = place(v1, inputs);
         int c = place(v2, inputs);
         int d = place(v3, inputs);
-        int tableA = table(w, vector, vector);
-        int tableB = table(w, vector, v1);
-        int tableC = table(w, vector, v2);
-        int tableD = table(w, vector, v3);
+        int tableA = table(w, 0);
+        int tableB = table(w, 1);
+        int tableC = table(w, 2);
+        int tableD = table(w, 3);
         if (w.shifts() >= 0) {
             int shifts = w.shifts();
             floats(
@@ -97,8 +108,8 @@ final class VectorRow {
                 case Panels.F32 f32 ->
                     floats(x, xOffset + k, f32.data(), a + at, b + at, c + at, d + at, size, scratch, PRODUCTS);
                 case Panels.Palette palette -> {
-                    palette(x, xOffset + k, palette, vector, v1, vector, k, size, scratch, PRODUCTS);
-                    palette(x, xOffset + k, palette, v2, v3, vector, k, size, scratch, PRODUCTS + 2 * V);
+                    palette(x, xOffset + k, palette, v0, v1, 0, k, size, scratch);
+                    palette(x, xOffset + k, palette, v2, v3, 2, k, size, scratch);
                 }
                 case Panels.Blocks blocks
                 when blocks.nibbles() -> {
@@ -107,7 +118,7 @@ final class VectorRow {
                             x,
                             xOffset + k,
                             blocks.quants(),
-                            groups(vector, inputs) + groups,
+                            groups(v0, inputs) + groups,
                             groups(v1, inputs) + groups,
                             groups(v2, inputs) + groups,
                             groups(v3, inputs) + groups,
@@ -132,12 +143,12 @@ final class VectorRow {
         FloatVector.fromArray(FS, scratch, factors).fma(products, sums).intoArray(scratch, SUMS + at);
     }
 
-    /** Where the factors of a vector stand when the first vector of the step is {@code first}. */
-    private static int table(Panels w, int first, int vector) {
+    /** Where the factors of one of the four vectors stand. */
+    private static int table(Panels w, int index) {
         if (!w.factored()) {
             return LinearScratch.ONES;
         }
-        return LinearScratch.TABLES + (vector / PARTS - first / PARTS) * w.tableSize() + vector % PARTS * V;
+        return LinearScratch.TABLES + index / PARTS * w.tableSize() + index % PARTS * V;
     }
 
     /** First element of a vector of outputs: vectors of all panels are counted through. */
@@ -281,18 +292,19 @@ final class VectorRow {
     /**
      * Two vectors of outputs: with four the loop has too many operations for the compiler.
      *
-     * @param step the first vector of those whose tables are there
+     * @param index of the first of them among the four of a step
      */
     private static void palette(
-            float[] x, int from, Panels.Palette w, int v0, int v1, int step, int k0, int inputs, float[] to, int at) {
+            float[] x, int from, Panels.Palette w, int v0, int v1, int index, int k0, int inputs, float[] to) {
         int a = pairs(v0, w.inputs()) + k0 / 2 * L;
         int b = pairs(v1, w.inputs()) + k0 / 2 * L;
-        palette(x, from, w.indices(), a, b, inputs, to, entries(w, step, v0), entries(w, step, v1), at);
+        int at = PRODUCTS + index * V;
+        palette(x, from, w.indices(), a, b, inputs, to, entries(w, index), entries(w, index + 1), at);
     }
 
-    private static int entries(Panels.Palette w, int first, int vector) {
-        int panel = (vector / PARTS - first / PARTS) * w.tableSize();
-        return LinearScratch.TABLES + panel + vector % PARTS * V / Panels.Palette.SPAN * Panels.Palette.ENTRIES;
+    private static int entries(Panels.Palette w, int index) {
+        int span = index % PARTS * V / Panels.Palette.SPAN;
+        return LinearScratch.TABLES + index / PARTS * w.tableSize() + span * Panels.Palette.ENTRIES;
     }
 
     private static void palette(

@@ -47,7 +47,7 @@ final class VectorTiles {
             int panels = Math.min(GROUP, toPanel - panel);
             java.util.Arrays.fill(scratch, sums, sums + PARTS * part, 0f);
             for (int i = 0; i < panels; i++) {
-                w.tables(panel + i, scratch, LinearScratch.TABLES + i * w.tableSize());
+                VectorWidening.tables(w, panel + i, scratch, LinearScratch.TABLES + i * w.tableSize());
             }
             if (w.shifts() >= 0) {
                 int shifts = LinearScratch.TABLES + w.shifts();

@@ -31,6 +31,21 @@ final class VectorWidening {
         }
     }
 
+    /** What {@link Panels#tables} writes. */
+    static void tables(Panels w, int panel, float[] to, int at) {
+        if (w instanceof Panels.Blocks blocks && blocks.factors() instanceof BlockFactors.Halves halves) {
+            int size = halves.count() * L;
+            halves(halves.factors(), panel * size, to, at, size);
+            if (halves.minima().length > 0) {
+                halves(halves.minima(), panel * size, to, at + size, size);
+            } else if (halves.shifted()) {
+                BlockFactors.shifts(halves.zero(), size, to, at);
+            }
+        } else {
+            w.tables(panel, to, at);
+        }
+    }
+
     private static void halves(short[] data, int from, float[] to, int at, int size) {
         for (int i = 0; i < size; i += V) {
             VectorForms.halves(data, from + i).intoArray(to, at + i);
