@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param textNanos text encoder
  * @param unetNanos UNet, for each call of it
- * @param vaeNanos VAE: the decoder, and the encoder where there was a picture to begin with
+ * @param vaeNanos VAE: the decoder, previews included, and the encoder where there was a picture to begin with
  * @param totalNanos everything, from the ids to the pixels
  */
 public record DiffusionTimings(long textNanos, List<Long> unetNanos, long vaeNanos, long totalNanos) {

@@ -1,8 +1,6 @@
 package dev.torchane.diffusion;
 
-import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.TorchAneException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +26,6 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
     public static final String VAE = "vae";
     public static final String TOKENIZER = "tokenizer";
 
-    private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final List<String> PIPELINES = List.of("StableDiffusionPipeline", "StableDiffusionImg2ImgPipeline");
 
     /** What the parts of a pipeline are made of. */
@@ -58,7 +55,7 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
      * @throws TorchAneException when a file is missing or damaged, or the pipeline is of another kind
      */
     public static PipelineConfig read(Path directory) {
-        JsonNode index = json(directory.resolve(INDEX));
+        JsonNode index = ConfigFile.read(directory.resolve(INDEX));
         String pipeline = index.path("_class_name").asText();
         if (!PIPELINES.contains(pipeline)) {
             throw new TorchAneException(directory + " is a " + pipeline + "; expected a " + PIPELINES.getFirst()
@@ -72,7 +69,7 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
             }
         });
         Path unetFile = directory.resolve(UNET).resolve("config.json");
-        JsonNode unet = json(unetFile);
+        JsonNode unet = ConfigFile.read(unetFile);
         for (String entry : FURTHER_INPUTS) {
             if (!unet.path(entry).isMissingNode() && !unet.path(entry).isNull()) {
                 throw new TorchAneException(unetFile + ": " + entry + " is " + unet.path(entry)
@@ -80,9 +77,9 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
             }
         }
         Path vaeFile = directory.resolve(VAE).resolve("config.json");
-        JsonNode vae = json(vaeFile);
+        JsonNode vae = ConfigFile.read(vaeFile);
         Path textFile = directory.resolve(TEXT_ENCODER).resolve("config.json");
-        JsonNode text = json(textFile);
+        JsonNode text = ConfigFile.read(textFile);
         if (text.path("use_attention_mask").asBoolean()) {
             throw new TorchAneException(textFile + ": use_attention_mask is true, which is not supported");
         }
@@ -150,19 +147,5 @@ public record PipelineConfig(Path directory, PipelineShape shape, int side, int 
             throw new TorchAneException(file + ": " + entry + " is " + node + "; expected a whole number above 0");
         }
         return node.intValue();
-    }
-
-    private static JsonNode json(Path file) {
-        if (!Files.isRegularFile(file)) {
-            throw new TorchAneException(
-                    "there is no " + file + "; expected a Stable Diffusion pipeline as diffusers saves it");
-        }
-        try {
-            return MAPPER.readTree(Files.readString(file));
-        } catch (JacksonException e) {
-            throw new TorchAneException(file + " is damaged: it is not JSON: " + e.getOriginalMessage(), e);
-        } catch (IOException e) {
-            throw new TorchAneException(file + " cannot be read: " + e, e);
-        }
     }
 }

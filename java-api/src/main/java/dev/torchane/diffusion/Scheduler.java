@@ -1,13 +1,8 @@
 package dev.torchane.diffusion;
 
-import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.torchane.TorchAneException;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.function.IntFunction;
@@ -18,10 +13,6 @@ import java.util.stream.Collectors;
  * configuration does: the same timesteps, and latents within rounding. Immutable.
  */
 public final class Scheduler {
-
-    private static final JsonMapper MAPPER = JsonMapper.builder()
-            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
-            .build();
 
     private final SchedulerKind kind;
     private final int trainTimesteps;
@@ -42,7 +33,7 @@ public final class Scheduler {
      * @throws IllegalArgumentException when Karras sigmas are asked of a scheduler that has none
      */
     static Scheduler ofPipeline(Path file, SchedulerChoice choice) {
-        ObjectNode config = read(file);
+        ObjectNode config = ConfigFile.read(file);
         SchedulerKind kind = choice.kind().orElseGet(() -> named(file, config));
         boolean own = config.path("_class_name").asText().equals(kind.className());
         ObjectNode corrected = corrected(config, !own);
@@ -96,19 +87,6 @@ public final class Scheduler {
                     "steps is " + steps + "; expected 1 to " + trainTimesteps + ", the timesteps of the training");
         }
         return start.apply(steps);
-    }
-
-    private static ObjectNode read(Path file) {
-        try {
-            if (MAPPER.readTree(Files.readString(file)) instanceof ObjectNode object) {
-                return object;
-            }
-            throw new TorchAneException(file + " is damaged: expected a JSON object");
-        } catch (JacksonException e) {
-            throw new TorchAneException(file + " is damaged: it is not JSON: " + e.getOriginalMessage(), e);
-        } catch (IOException e) {
-            throw new TorchAneException(file + " cannot be read: " + e, e);
-        }
     }
 
     private static SchedulerKind named(Path file, JsonNode config) {
