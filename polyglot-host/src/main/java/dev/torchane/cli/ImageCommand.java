@@ -125,14 +125,11 @@ final class ImageCommand implements Runnable {
                 built = built.withSize(size.width(), size.height());
             }
             try (StableDiffusion sd = StableDiffusion.fromPretrained(model, built)) {
-                progress.stage("picture of " + sd.size(), 0, "steps");
+                progress.stage("picture of " + sd.size(), steps, "steps");
                 GeneratedImage image = sd.generate(
-                        prompt, options.withCancellation(stop.cancellation()).withOnStep(step -> {
-                            if (step.number() == 1) {
-                                progress.stage("picture of " + sd.size(), step.count(), "steps");
-                            }
-                            progress.done(step.number());
-                        }));
+                        prompt,
+                        options.withCancellation(stop.cancellation())
+                                .withOnStep(step -> progress.done(Math.min(step.number(), steps))));
                 progress.finish();
                 image.writePng(output);
                 print(image);
