@@ -1,6 +1,5 @@
 package dev.torchane;
 
-import dev.torchane.build.Exporter;
 import dev.torchane.engine.Engine;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.llm.GenerationLoop;
@@ -12,11 +11,11 @@ import dev.torchane.program.EmbeddingTable;
 import dev.torchane.program.Manifest;
 import dev.torchane.text.ChatMessage;
 import dev.torchane.text.Tokenizer;
+import dev.torchane.weights.Checkpoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Flow;
@@ -105,16 +104,29 @@ public final class CausalLM implements AutoCloseable {
         if (isBundle(model)) {
             return model;
         }
-        return cached(model, options).bundle();
+        return cached(model, options).entry();
     }
 
     private static boolean isBundle(Path model) {
         return Files.isRegularFile(Arguments.given(model, "model").resolve(Bundle.MANIFEST));
     }
 
-    private static CachedModel cached(Path checkpoint, CausalLMOptions options) {
-        return new CachedModel(
-                checkpoint, options, ServiceLoader.load(Exporter.class).findFirst());
+    private static CachedBuild cached(Path checkpoint, CausalLMOptions options) {
+        List<Path> files;
+        try (Checkpoint opened = Checkpoint.open(checkpoint)) {
+            files = opened.files();
+        }
+        return new CachedBuild(
+                checkpoint.toString(),
+                options.cache(),
+                files,
+                options.build().asText(),
+                CachedBuild.exporter(),
+                (exporter, directory) -> {
+                    try (RecordedStages stages = new RecordedStages(checkpoint.toString(), options.progress())) {
+                        exporter.exportCausalLM(checkpoint, options.build(), directory, stages);
+                    }
+                });
     }
 
     /**

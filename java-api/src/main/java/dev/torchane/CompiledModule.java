@@ -151,7 +151,7 @@ public final class CompiledModule implements AutoCloseable {
         ModuleSource origin = source.orElseThrow(() -> new TorchAneException("the module was opened from its bundle "
                 + bundle.directory() + " alone: only TorchAne.compile knows the source to compare it with"));
         Map<String, Tensor> found = run(inputs);
-        Exporter exporter = TorchAne.exporter()
+        Exporter exporter = CachedBuild.exporter()
                 .orElseThrow(
                         () -> new TorchAneException("torch is not on the class path: add " + TorchAne.HOST_ARTIFACT));
         return Comparison.of(found, exporter.runModule(origin, inputs, options.progress()));

@@ -5,9 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.build.Exporter;
 import dev.torchane.build.Progress;
-import dev.torchane.cache.ModelCache;
-import dev.torchane.cache.ModelKey;
-import dev.torchane.cache.SourceDigest;
 import dev.torchane.diffusion.DiffusionLoop;
 import dev.torchane.diffusion.PipelineConfig;
 import dev.torchane.diffusion.PipelineModels;
@@ -43,8 +40,8 @@ final class PipelineBundle {
         return Files.isRegularFile(directory.resolve(FILE));
     }
 
-    /** The bundle of a pipeline in the cache, built when it is not there yet. */
-    static Path build(Path pipeline, String name, StableDiffusionOptions options) {
+    /** The bundle of a pipeline in the cache. */
+    static CachedBuild cached(Path pipeline, String name, StableDiffusionOptions options) {
         PipelineConfig config = PipelineConfig.read(pipeline);
         ImageSize size = options.size().orElseGet(() -> ImageSize.square(config.side()));
         List<PipelinePart> parts = parts(options.fromPictures());
@@ -55,25 +52,19 @@ final class PipelineBundle {
             files.addAll(part.source(config).files());
             text.put(part.name(), part.functions(config, size).toString());
         }
-        Optional<Exporter> exporter = TorchAne.exporter();
-        ModelKey key = new ModelKey(
-                new SourceDigest(compile.cache()).of(List.copyOf(files)),
+        return new CachedBuild(
+                pipeline + " for pictures of " + size,
+                compile.cache(),
+                List.copyOf(files),
                 text,
-                exporter.map(Exporter::version).orElse(""));
-        ModelCache cache = new ModelCache(compile.cache());
-        if (exporter.isEmpty()) {
-            return cache.findAnyVersion(key)
-                    .orElseThrow(() -> new TorchAneException(pipeline + " is not built yet for " + size
-                            + " with these options, and what builds it is not on the class path: add "
-                            + TorchAne.HOST_ARTIFACT + ", or build it elsewhere and open that"));
-        }
-        return cache.findOrBuild(key, directory -> {
-            for (PipelinePart part : parts) {
-                export(exporter.get(), part, config, size, compile, part.bundle(directory));
-            }
-            config.copyTo(directory);
-            describe(directory, name, size);
-        });
+                CachedBuild.exporter(),
+                (exporter, directory) -> {
+                    for (PipelinePart part : parts) {
+                        export(exporter, part, config, size, compile, part.bundle(directory));
+                    }
+                    config.copyTo(directory);
+                    describe(directory, name, size);
+                });
     }
 
     private static List<PipelinePart> parts(boolean fromPictures) {

@@ -65,8 +65,10 @@ public final class StableDiffusion implements AutoCloseable {
      *     built yet and the artifact that builds is not on the class path
      */
     public static StableDiffusion fromPretrained(String idOrPath, StableDiffusionOptions options) {
-        Arguments.given(options, "options");
-        return open(build(idOrPath, options), options.compile());
+        Path directory = located(idOrPath, options);
+        return PipelineBundle.is(directory)
+                ? open(directory, options.compile())
+                : cached(directory, idOrPath, options).open(bundle -> open(bundle, options.compile()));
     }
 
     /** As {@link #fromPretrained(String, StableDiffusionOptions)}, from a path. */
@@ -79,15 +81,22 @@ public final class StableDiffusion implements AutoCloseable {
      * a bundle already is returned as it is.
      */
     public static Path build(String idOrPath, StableDiffusionOptions options) {
-        Path directory = ModelLocator.system().locate(Arguments.given(idOrPath, "idOrPath"));
+        Path directory = located(idOrPath, options);
+        return PipelineBundle.is(directory)
+                ? directory
+                : cached(directory, idOrPath, options).entry();
+    }
+
+    private static Path located(String idOrPath, StableDiffusionOptions options) {
         Arguments.given(options, "options");
-        if (PipelineBundle.is(directory)) {
-            return directory;
-        }
+        return ModelLocator.system().locate(Arguments.given(idOrPath, "idOrPath"));
+    }
+
+    private static CachedBuild cached(Path directory, String idOrPath, StableDiffusionOptions options) {
         String name = Files.exists(Path.of(idOrPath))
                 ? directory.toAbsolutePath().normalize().getFileName().toString()
                 : idOrPath;
-        return PipelineBundle.build(directory, name, options);
+        return PipelineBundle.cached(directory, name, options);
     }
 
     /**

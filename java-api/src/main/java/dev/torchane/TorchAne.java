@@ -1,16 +1,12 @@
 package dev.torchane;
 
-import dev.torchane.build.Exporter;
 import dev.torchane.build.ModuleInputs;
 import dev.torchane.build.ModuleSource;
 import dev.torchane.cache.CacheRoot;
 import dev.torchane.cache.ModelCache;
-import dev.torchane.cache.ModelKey;
-import dev.torchane.cache.SourceDigest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -39,11 +35,16 @@ public final class TorchAne {
      *     names it and its place), or when it is not built yet and the artifact that builds is not on the class path
      */
     public static CompiledModule compile(ModuleSource source, List<ModuleInputs> shapes, CompileOptions options) {
-        return CompiledModule.open(build(source, shapes, options), Optional.of(source), options);
+        return cached(source, shapes, options)
+                .open(bundle -> CompiledModule.open(bundle, Optional.of(source), options));
     }
 
     /** The bundle of a module in the cache, built when it is not there yet. */
     public static Path build(ModuleSource source, List<ModuleInputs> shapes, CompileOptions options) {
+        return cached(source, shapes, options).entry();
+    }
+
+    private static CachedBuild cached(ModuleSource source, List<ModuleInputs> shapes, CompileOptions options) {
         Arguments.given(source, "source");
         Arguments.given(options, "options");
         List<ModuleInputs> functions = List.copyOf(Arguments.given(shapes, "shapes"));
@@ -53,27 +54,17 @@ public final class TorchAne {
         SortedMap<String, String> text = new TreeMap<>(options.build().asText());
         text.putAll(source.asText());
         text.put("shapes", functions.toString());
-        Optional<Exporter> exporter = exporter();
-        ModelKey key = new ModelKey(
-                new SourceDigest(options.cache()).of(source.files()),
+        return new CachedBuild(
+                source.title(),
+                options.cache(),
+                source.files(),
                 text,
-                exporter.map(Exporter::version).orElse(""));
-        ModelCache cache = new ModelCache(options.cache());
-        if (exporter.isEmpty()) {
-            return cache.findAnyVersion(key)
-                    .orElseThrow(() -> new TorchAneException(source.title()
-                            + " is not built yet for these inputs and options, and what builds it is not on the class path:"
-                            + " add " + HOST_ARTIFACT + ", or build it elsewhere and open its bundle"));
-        }
-        return cache.findOrBuild(key, directory -> {
-            try (RecordedStages stages = new RecordedStages(source.title(), options.progress())) {
-                exporter.get().exportModule(source, functions, options.build(), directory, stages);
-            }
-        });
-    }
-
-    static Optional<Exporter> exporter() {
-        return ServiceLoader.load(Exporter.class).findFirst();
+                CachedBuild.exporter(),
+                (exporter, directory) -> {
+                    try (RecordedStages stages = new RecordedStages(source.title(), options.progress())) {
+                        exporter.exportModule(source, functions, options.build(), directory, stages);
+                    }
+                });
     }
 
     /** Folder of built models and downloads: {@code $TORCH_ANE_CACHE}, else the user's cache folder. */

@@ -10,13 +10,15 @@ import dev.torchane.build.BuildOptions;
 import dev.torchane.build.Exporter;
 import dev.torchane.build.Progress;
 import dev.torchane.program.Bundle;
-import dev.torchane.testing.TinyModel;
 import dev.torchane.testing.TinyTransformer;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is opened of a checkpoint: built once, and once more when the cache's copy is damaged. */
-class CachedModelTest {
+class CachedBuildTest {
 
     private static final int[] PROMPT = {3, 4, 5};
     private static final GenerateOptions EIGHT = GenerateOptions.defaults().withMaxNewTokens(8);
@@ -66,13 +68,19 @@ class CachedModelTest {
     }
 
     @BeforeEach
-    void writeCheckpoint() {
-        checkpoint = TinyModel.of(TinyModel.Architecture.LLAMA, 3).writeHuggingFace(folder.resolve("checkpoint"));
+    void writeCheckpoint() throws IOException {
+        checkpoint = Files.writeString(folder.resolve("checkpoint"), "weights");
         options = CausalLMOptions.builder().cache(folder.resolve("cache")).build();
     }
 
-    private CachedModel cached(Optional<Exporter> builder) {
-        return new CachedModel(checkpoint, options, builder);
+    private CachedBuild cached(Optional<Exporter> builder) {
+        return new CachedBuild(
+                "a checkpoint",
+                folder.resolve("cache"),
+                List.of(checkpoint),
+                new TreeMap<>(Map.of("weights", "fp32")),
+                builder,
+                (each, directory) -> each.exportCausalLM(checkpoint, options.build(), directory, Progress.none()));
     }
 
     private CausalLM open() {
@@ -101,7 +109,7 @@ class CachedModelTest {
     @Test
     void an_entry_that_lacks_a_file_is_built_once_more() throws IOException {
         open().close();
-        Path entry = cached(Optional.of(exporter)).bundle();
+        Path entry = cached(Optional.of(exporter)).entry();
         Files.delete(entry.resolve(Bundle.PROGRAM));
         open().close();
         assertEquals(2, exporter.builds);
@@ -110,7 +118,7 @@ class CachedModelTest {
     @Test
     void what_cannot_be_opened_when_it_has_just_been_built_is_an_error() {
         open().close();
-        damage(cached(Optional.of(exporter)).bundle().resolve(Bundle.WEIGHTS));
+        damage(cached(Optional.of(exporter)).entry().resolve(Bundle.WEIGHTS));
         exporter.damaging = true;
         TorchAneException again = assertThrows(TorchAneException.class, this::open);
         assertTrue(again.getMessage().contains(Bundle.WEIGHTS), again.getMessage());
@@ -121,19 +129,19 @@ class CachedModelTest {
     @Test
     void without_what_builds_the_entry_is_refused_and_stays() {
         open().close();
-        Path entry = cached(Optional.of(exporter)).bundle();
+        Path entry = cached(Optional.of(exporter)).entry();
         damage(entry.resolve(Bundle.WEIGHTS));
-        CachedModel reading = cached(Optional.empty());
+        CachedBuild reading = cached(Optional.empty());
         TorchAneException refusal =
                 assertThrows(TorchAneException.class, () -> reading.open(bundle -> CausalLM.open(bundle, options)));
         assertTrue(refusal.getMessage().contains(Bundle.WEIGHTS), refusal.getMessage());
-        assertEquals(entry, reading.bundle());
+        assertEquals(entry, reading.entry());
     }
 
     @Test
     void what_is_not_built_and_cannot_be_names_what_is_missing() {
         TorchAneException e = assertThrows(
-                TorchAneException.class, () -> cached(Optional.empty()).bundle());
+                TorchAneException.class, () -> cached(Optional.empty()).entry());
         assertTrue(e.getMessage().contains("torch-ane-polyglot-host"), e.getMessage());
     }
 
