@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 import org.graalvm.polyglot.HostAccess;
 import org.graalvm.polyglot.Value;
@@ -40,6 +41,8 @@ class RealModelLogitsTest {
             BuildOptions.defaults().withMaxLen(128).withPrefillWindow(64).withLadder(List.of());
 
     private static final String SOURCE = """
+            import copy
+
             import torch
 
 
@@ -47,11 +50,25 @@ class RealModelLogitsTest {
             def logits(model, ids):
                 answer = model(input_ids=torch.tensor([list(ids)])).logits[0]
                 return answer.float().contiguous()
+
+
+            def half(model):
+                return copy.deepcopy(model).half()
+
+
+            def rounded(model):
+                return half(model).float()
             """;
 
     @HostAccess.Implementable
     interface Reference {
         PythonTensor logits(Value model, List<Integer> ids);
+
+        /** The model with weights and activations of fp16. */
+        Value half(Value model);
+
+        /** The model with weights rounded to fp16 and activations of fp32. */
+        Value rounded(Value model);
     }
 
     @TempDir
@@ -59,22 +76,34 @@ class RealModelLogitsTest {
 
     @Test
     void anFp32ProgramGivesTorchsLogitsAndTokens() {
-        compare(ONE_RUNG.withWeights(WeightEncoding.FP32), Numerics.FP32, PROMPTS, 64, 2e-3);
+        BuildOptions options = ONE_RUNG.withWeights(WeightEncoding.FP32);
+        assertTrue(compare(options, Numerics.FP32, PROMPTS, 64, (_, model) -> model).ours <= 2e-3);
     }
 
     @Test
     void theFilesOwnBlocksGiveTorchsLogitsAndTokens() {
-        compare(ONE_RUNG.withWeights(WeightEncoding.STORED), Numerics.FP32, PROMPTS, 64, 2e-3);
+        BuildOptions options = ONE_RUNG.withWeights(WeightEncoding.STORED);
+        assertTrue(compare(options, Numerics.FP32, PROMPTS, 64, (_, model) -> model).ours <= 2e-3);
     }
 
+    /** This model's logits reach 42, where fp16's numbers are 1/32 apart: what torch's own fp16 loses is the measure. */
     @Test
     @Tag("full")
-    void anFp16ProgramOnFp16HardwareGivesTorchsLogitsAndTokens() {
+    void anFp16ProgramOnFp16HardwareGivesTorchsTokensAndLosesAboutWhatTorchDoesInFp16() {
         BuildOptions options = ONE_RUNG.withPrecision(DType.FP16).withWeights(WeightEncoding.FP16);
-        compare(options, Numerics.DECLARED, PROMPTS.subList(0, 3), 8, 5e-2);
+        Differences found = compare(options, Numerics.DECLARED, PROMPTS.subList(0, 3), 8, Reference::rounded);
+        assertTrue(found.ours <= Math.max(5e-2, 1.5 * found.torchsHalf), found.toString());
     }
 
-    private void compare(BuildOptions options, Numerics numerics, List<String> prompts, int count, double tolerance) {
+    /** The largest differences of a logit, ours and that of torch in fp16, from torch in fp32 with the same weights. */
+    private record Differences(double ours, double torchsHalf) {}
+
+    private Differences compare(
+            BuildOptions options,
+            Numerics numerics,
+            List<String> prompts,
+            int count,
+            BiFunction<Reference, Value, Value> sameWeights) {
         Path gguf = DemoModel.fetch(InstallProgress.none());
         Path bundle = TinyBundles.export(gguf, options, folder);
         List<int[]> ids;
@@ -82,46 +111,67 @@ class RealModelLogitsTest {
             ids = prompts.stream().map(tokenizer::encode).toList();
         }
         List<TinyBundles.Greedy> found = TinyBundles.greedy(bundle, numerics, ids, count);
-        double worst = SharedHost.get().call(python -> {
+        Differences worst = SharedHost.get().call(python -> {
             ExporterModule module = python.module(ExporterModule.NAME, ExporterModule.class);
             Reference reference = python.define(SOURCE, Reference.class);
             try (Checkpoint checkpoint = Checkpoint.open(gguf, Checkpoint.Access.COPY_ON_WRITE);
                     CheckpointTensors tensors = new CheckpointTensors(checkpoint)) {
-                Value model = module.load_causal_lm(checkpoint.configJson(), tensors);
-                return IntStream.range(0, ids.size())
-                        .mapToDouble(i -> difference(prompts.get(i), ids.get(i), found.get(i), reference, model))
-                        .max()
-                        .orElseThrow();
+                Value loaded = module.load_causal_lm(checkpoint.configJson(), tensors);
+                Value model = sameWeights.apply(reference, loaded);
+                boolean fp16 = options.precision() == DType.FP16;
+                Value half = fp16 ? reference.half(loaded) : loaded;
+                double ours = 0;
+                double torchs = 0;
+                for (int i = 0; i < ids.size(); i++) {
+                    int[] fed = fed(ids.get(i), found.get(i).ids());
+                    List<float[]> expected = logits(reference, model, fed, ids.get(i).length);
+                    ours = Math.max(ours, difference(prompts.get(i), found.get(i), expected));
+                    if (fp16) {
+                        torchs =
+                                Math.max(torchs, difference(logits(reference, half, fed, ids.get(i).length), expected));
+                    }
+                }
+                return new Differences(ours, torchs);
             }
         });
-        System.out.printf("%s %s: the largest difference of a logit is %.2g%n", options.weights(), numerics, worst);
-        assertTrue(worst <= tolerance, "the logits differ by " + worst);
+        System.out.printf("%s %s: %s%n", options.weights(), numerics, worst);
+        return worst;
+    }
+
+    /** The prompt and all but the last of the tokens that followed. */
+    private static int[] fed(int[] prompt, int[] found) {
+        return IntStream.concat(IntStream.of(prompt), IntStream.of(found).limit(found.length - 1))
+                .toArray();
+    }
+
+    /** Torch's logits of each token behind the prompt. */
+    private static List<float[]> logits(Reference reference, Value model, int[] fed, int prompt) {
+        PythonTensor tensor = reference.logits(model, IntStream.of(fed).boxed().toList());
+        MemorySegment rows = NativeMemory.of(tensor);
+        long bytes = rows.byteSize() / fed.length;
+        return IntStream.range(prompt - 1, fed.length)
+                .mapToObj(row -> rows.asSlice(row * bytes, bytes).toArray(ValueLayout.JAVA_FLOAT))
+                .toList();
+    }
+
+    private static double difference(List<float[]> found, List<float[]> expected) {
+        return IntStream.range(0, expected.size())
+                .mapToDouble(step -> TinyBundles.difference(found.get(step), expected.get(step)))
+                .max()
+                .orElseThrow();
     }
 
     /** The largest difference of a logit at any step, having checked that torch chooses the same tokens. */
-    private static double difference(
-            String prompt, int[] ids, TinyBundles.Greedy found, Reference reference, Value model) {
-        int count = found.ids().length;
-        int[] fed = IntStream.concat(
-                        IntStream.of(ids), IntStream.of(found.ids()).limit(count - 1))
-                .toArray();
-        PythonTensor tensor = reference.logits(model, IntStream.of(fed).boxed().toList());
-        MemorySegment rows = NativeMemory.of(tensor);
-        double worst = 0;
-        for (int step = 0; step < count; step++) {
-            float[] logits = found.logits().get(step);
-            long row = ids.length - 1L + step;
-            float[] expected =
-                    rows.asSlice(row * logits.length * 4, logits.length * 4L).toArray(ValueLayout.JAVA_FLOAT);
-            double difference = TinyBundles.difference(logits, expected);
-            int choice = TinyBundles.largest(expected);
-            double lead = expected[choice] - expected[found.ids()[step]];
+    private static double difference(String prompt, TinyBundles.Greedy found, List<float[]> expected) {
+        for (int step = 0; step < expected.size(); step++) {
+            float[] logits = expected.get(step);
+            int choice = TinyBundles.largest(logits);
+            double lead = logits[choice] - logits[found.ids()[step]];
             assertTrue(
-                    lead <= 2 * difference,
+                    lead <= 2 * TinyBundles.difference(found.logits().get(step), logits),
                     "'" + prompt + "': step " + step + " chose " + found.ids()[step] + ", torch " + choice + ", by "
                             + lead);
-            worst = Math.max(worst, difference);
         }
-        return worst;
+        return difference(found.logits(), expected);
     }
 }
