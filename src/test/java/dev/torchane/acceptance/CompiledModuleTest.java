@@ -16,6 +16,7 @@ import dev.torchane.engine.Tensor;
 import dev.torchane.program.DType;
 import dev.torchane.program.TensorType;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +61,17 @@ class CompiledModuleTest {
 
                 def forward(self, image):
                     features = self.blocks(self.stem(image))
+                    return {"logits": self.head(features.mean((2, 3))), "features": features}
+
+
+            class Classifier(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1), nn.BatchNorm2d(8), nn.ReLU())
+                    self.head = nn.Linear(8, 5)
+
+                def forward(self, image):
+                    features = self.stem(image)
                     return {"logits": self.head(features.mean((2, 3))), "features": features}
 
 
@@ -145,6 +157,38 @@ class CompiledModuleTest {
                         alone.get(i), together.get(i).join().get("logits").toFloats());
             }
         }
+    }
+
+    @Test
+    void anExportedProgramAndItsClassWithTheSameStateDictAreOne() throws IOException {
+        Path program = fixture("classifier.pt2");
+        Path weights = fixture("classifier.bin");
+        ModuleInputs inputs = ModuleInputs.of("image", TensorType.of(DType.FP32, 1, 3, 12, 10));
+        ModuleSource.Factory factory = ModuleSource.factory(folder.resolve("code"), "vision.models:Classifier")
+                .withWeights(weights);
+        Tensor image = Tensor.allocate(TensorType.of(DType.FP32, 1, 3, 12, 10));
+        for (int i = 0; i < 360; i++) {
+            image.set(i, (float) Math.cos(i));
+        }
+        try (CompiledModule exported = TorchAne.compile(ModuleSource.exported(program), List.of(inputs), options());
+                CompiledModule made = TorchAne.compile(factory, List.of(inputs), options())) {
+            assertTrue(exported.validate().worst() < 1e-5);
+            assertEquals(made.outputs(), exported.outputs());
+            for (String output : made.outputs().keySet()) {
+                assertArrayEquals(
+                        made.run(Map.of("image", image)).get(output).toFloats(),
+                        exported.run(Map.of("image", image)).get(output).toFloats(),
+                        output);
+            }
+        }
+    }
+
+    private static Path fixture(String name) throws IOException {
+        Path file = folder.resolve(name);
+        try (InputStream resource = CompiledModuleTest.class.getResourceAsStream(name)) {
+            Files.write(file, resource.readAllBytes());
+        }
+        return file;
     }
 
     @Test

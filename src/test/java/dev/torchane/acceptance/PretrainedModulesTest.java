@@ -25,8 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Classes of transformers and diffusers with a directory, as {@code save_pretrained} writes it, against torch. */
 class PretrainedModulesTest {
 
-    private static final String SOURCE =
-            """
+    private static final String SOURCE = """
             import torch
 
 
@@ -95,8 +94,7 @@ class PretrainedModulesTest {
                 "encoder_hidden_states", Tensor.allocate(inputs.types().get("encoder_hidden_states")));
         try (CompiledModule first = compiled(made("unet", saved), inputs);
                 CompiledModule second = compiled(ModuleSource.diffusers("UNet2DConditionModel", saved), inputs)) {
-            assertEquals(
-                    Map.of("sample_out", TensorType.of(DType.FP32, 2, 4, 8, 8)), second.outputs());
+            assertEquals(Map.of("sample_out", TensorType.of(DType.FP32, 2, 4, 8, 8)), second.outputs());
             assertIsTorchs(second);
             assertArrayEquals(
                     first.run(given).get("sample_out").toFloats(),
