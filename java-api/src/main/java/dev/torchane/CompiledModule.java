@@ -17,9 +17,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.function.BooleanSupplier;
 
 /**
  * A module as a program: tensors in, tensors out, by name. {@link TorchAne#compile} makes one.
@@ -31,8 +33,8 @@ import java.util.concurrent.Executors;
  * }
  * }</pre>
  *
- * <p>Any number of threads may run it at once, and any may close it: a call that is running then ends with a result or with an
- * {@link IllegalStateException}.
+ * <p>Any number of threads may run it at once, and any may close it: a call that is running then ends with an
+ * {@link IllegalStateException} after the operation it is at.
  */
 public final class CompiledModule implements AutoCloseable {
 
@@ -127,19 +129,48 @@ public final class CompiledModule implements AutoCloseable {
      * @throws IllegalStateException after {@link #close()}
      */
     public Map<String, Tensor> run(Map<String, Tensor> inputs) {
-        LoadedFunction function = function(Arguments.given(inputs, "inputs"));
-        return use.run(() -> function.run(inputs, function.newState()));
+        return run(inputs, () -> false);
+    }
+
+    /**
+     * As {@link #run(Map)}, unless it is cancelled meanwhile.
+     *
+     * @param cancelled asked between operations, from this thread
+     * @throws CancellationException when it answered true
+     */
+    public Map<String, Tensor> run(Map<String, Tensor> inputs, BooleanSupplier cancelled) {
+        return run(function(Arguments.given(inputs, "inputs")), inputs, Arguments.given(cancelled, "cancelled"));
+    }
+
+    private Map<String, Tensor> run(LoadedFunction function, Map<String, Tensor> inputs, BooleanSupplier cancelled) {
+        try {
+            return use.run(
+                    () -> function.run(inputs, function.newState(), () -> use.isClosed() || cancelled.getAsBoolean()));
+        } catch (CancellationException stopped) {
+            if (use.isClosed()) {
+                throw new IllegalStateException("this module was closed while a call was running", stopped);
+            }
+            throw stopped;
+        }
     }
 
     /**
      * As {@link #run}, on a thread of its own: the next inputs can be prepared meanwhile. Inputs are checked at once and must not
-     * change until the future is done. What a cancelled call computes is dropped.
+     * change until the future is done. Cancelling the future, or completing it in another way, ends the call after the operation
+     * that is running.
      */
     public CompletableFuture<Map<String, Tensor>> runAsync(Map<String, Tensor> inputs) {
         LoadedFunction function = function(Arguments.given(inputs, "inputs"));
         use.requireOpen();
-        return CompletableFuture.supplyAsync(
-                () -> use.run(() -> function.run(inputs, function.newState())), background);
+        CompletableFuture<Map<String, Tensor>> future = new CompletableFuture<>();
+        background.execute(() -> {
+            try {
+                future.complete(run(function, inputs, future::isDone));
+            } catch (Throwable failure) {
+                future.completeExceptionally(failure);
+            }
+        });
+        return future;
     }
 
     /**

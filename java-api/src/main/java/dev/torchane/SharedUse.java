@@ -8,7 +8,7 @@ final class SharedUse {
     private final String what;
     private final Runnable free;
     private int users;
-    private boolean closed;
+    private volatile boolean closed;
 
     /**
      * @param what is used, for messages
@@ -41,6 +41,10 @@ final class SharedUse {
                 free.run();
             }
         }
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     /** @throws IllegalStateException when it is closed */

@@ -2,6 +2,8 @@ package dev.torchane.engine;
 
 import dev.torchane.program.Function;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
 
 /** One function of a loaded program. */
 public interface LoadedFunction {
@@ -24,6 +26,20 @@ public interface LoadedFunction {
      * @throws IllegalStateException when the program or the state is closed, or the state is in use by another call
      */
     Map<String, Tensor> run(Map<String, Tensor> inputs, State state, RowRange rows);
+
+    /**
+     * As {@link #run(Map, State, RowRange)} over all rows, unless it is cancelled meanwhile. An engine that cannot stop on its way
+     * looks before it begins.
+     *
+     * @param cancelled asked between operations, from the calling thread
+     * @throws java.util.concurrent.CancellationException when it answered true; the state is as far as the call had come
+     */
+    default Map<String, Tensor> run(Map<String, Tensor> inputs, State state, BooleanSupplier cancelled) {
+        if (cancelled.getAsBoolean()) {
+            throw new CancellationException("the call was cancelled before it began");
+        }
+        return run(inputs, state, RowRange.ALL);
+    }
 
     /** Runs with all rows. */
     default Map<String, Tensor> run(Map<String, Tensor> inputs, State state) {

@@ -1,15 +1,21 @@
 package dev.torchane.engine.jvm;
 
+import java.util.function.BooleanSupplier;
+
 /** What one run of a plan works with: memory and threads. Reused from call to call. */
 final class Call {
 
     private static final float[] NONE = {};
     private static final int PACKED = 4;
+    static final BooleanSupplier NEVER = () -> false;
 
     /** Activations; each buffer of the plan has its offset here. */
     float[] arena = NONE;
     /** Arrays of the states in the function's order: see {@link StateMemory}. */
     Object[] states = {};
+
+    /** Asked between steps whether to stop. */
+    BooleanSupplier cancelled = NEVER;
 
     final KernelSet kernels;
     private final float[][] scratch;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.BooleanSupplier;
 
 /** One function and its plans: one for each number of rows that was asked for lately. */
 final class JvmFunction implements LoadedFunction {
@@ -55,6 +56,16 @@ final class JvmFunction implements LoadedFunction {
 
     @Override
     public Map<String, Tensor> run(Map<String, Tensor> inputs, State state, RowRange range) {
+        return run(inputs, state, range, Call.NEVER);
+    }
+
+    @Override
+    public Map<String, Tensor> run(Map<String, Tensor> inputs, State state, BooleanSupplier cancelled) {
+        return run(inputs, state, RowRange.ALL, cancelled);
+    }
+
+    private Map<String, Tensor> run(
+            Map<String, Tensor> inputs, State state, RowRange range, BooleanSupplier cancelled) {
         check(inputs);
         if (!(state instanceof JvmState own) || own.program() != program) {
             throw new IllegalArgumentException("the state was not made by this program's newState()");
@@ -69,7 +80,7 @@ final class JvmFunction implements LoadedFunction {
         try {
             Object[] arrays = own.acquire(states);
             try {
-                return run(inputs, arrays, start, count);
+                return run(inputs, arrays, start, count, cancelled);
             } finally {
                 own.release();
             }
@@ -78,14 +89,17 @@ final class JvmFunction implements LoadedFunction {
         }
     }
 
-    private Map<String, Tensor> run(Map<String, Tensor> inputs, Object[] states, int start, int count) {
+    private Map<String, Tensor> run(
+            Map<String, Tensor> inputs, Object[] states, int start, int count, BooleanSupplier cancelled) {
         Planned planned = plan(count);
         Call call = program.begin();
         try {
             call.states = states;
+            call.cancelled = cancelled;
             return planned.plan.run(call, inputs, rowAxes, start, planned.outputAxes, outputTypes);
         } finally {
             call.states = new Object[0];
+            call.cancelled = Call.NEVER;
             program.end(call);
         }
     }

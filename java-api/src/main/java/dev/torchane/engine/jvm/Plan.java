@@ -6,6 +6,7 @@ import dev.torchane.program.Value;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 
 /** A function made ready to run: steps in order over buffers with fixed places. Immutable and shared by all calls. */
 final class Plan {
@@ -71,6 +72,9 @@ final class Plan {
             }
         }
         for (int i = 0; i < steps.size(); i++) {
+            if (call.cancelled.getAsBoolean()) {
+                throw new CancellationException("the call was cancelled after " + i + " of " + steps.size() + " steps");
+            }
             steps.get(i).run(call);
         }
         Map<String, Tensor> results = new LinkedHashMap<>();
