@@ -52,19 +52,15 @@ final class VectorKernels implements Kernels {
         }
     }
 
-    /** Writes {@code sums * scale + bias} for one vector of outputs. */
+    /**
+     * Writes {@code sums * scale + bias} for one vector of outputs, whose sums stand in memory: a vector that is handed to a method
+     * which the compiler does not inline becomes an object.
+     */
     static void finish(
-            FloatVector sums,
-            int output,
-            Panels w,
-            float[] bias,
-            int biasOffset,
-            float[] out,
-            int at,
-            float[] scratch) {
+            float[] scratch, int sums, int output, Panels w, float[] bias, int biasOffset, float[] out, int at) {
         float[] scale = w.scale();
         if (output + V <= w.outputs()) {
-            FloatVector value = sums;
+            FloatVector value = FloatVector.fromArray(FS, scratch, sums);
             if (scale != null) {
                 value = value.mul(FloatVector.fromArray(FS, scale, output));
             }
@@ -73,8 +69,7 @@ final class VectorKernels implements Kernels {
             }
             value.intoArray(out, at + output);
         } else if (output < w.outputs()) {
-            sums.intoArray(scratch, 0);
-            ScalarKernels.finish(scratch, 0, scale, bias, biasOffset, output, w.outputs() - output, out, at);
+            ScalarKernels.finish(scratch, sums, scale, bias, biasOffset, output, w.outputs() - output, out, at);
         }
     }
 

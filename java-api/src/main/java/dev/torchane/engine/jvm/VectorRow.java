@@ -52,9 +52,8 @@ final class VectorRow {
             }
             four(in, start, w, prepared, fromPanel + i, run, toPanel, scratch);
             for (int v = 0; v < 4; v++) {
-                FloatVector sums = FloatVector.fromArray(FS, scratch, SUMS + v * V);
                 int output = panel(fromPanel + i, v / PARTS, run, toPanel) * L + v % PARTS * V;
-                VectorKernels.finish(sums, output, w, bias, biasOffset, out, outOffset, scratch);
+                VectorKernels.finish(scratch, SUMS + v * V, output, w, bias, biasOffset, out, outOffset);
             }
         }
     }

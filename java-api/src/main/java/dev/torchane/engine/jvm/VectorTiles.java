@@ -1,6 +1,5 @@
 package dev.torchane.engine.jvm;
 
-import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -102,9 +101,9 @@ final class VectorTiles {
             for (int i = 0; i < panels * PARTS; i++) {
                 int at = sums + i % PARTS * part + i / PARTS * V;
                 for (int row = 0; row < rows; row++) {
-                    FloatVector value = FloatVector.fromArray(FS, scratch, at + row * GROUP * V);
-                    VectorKernels.finish(
-                            value, panel * L + i * V, w, bias, biasOffset, out, outOffset + row * outStride, scratch);
+                    int from = at + row * GROUP * V;
+                    int to = outOffset + row * outStride;
+                    VectorKernels.finish(scratch, from, panel * L + i * V, w, bias, biasOffset, out, to);
                 }
             }
         }
