@@ -1,6 +1,5 @@
 package dev.torchane.llm;
 
-import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.State;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -35,7 +34,7 @@ public final class KvState implements AutoCloseable {
     private KvState(LanguageModel model, int rung) {
         this.model = model;
         this.rung = rung;
-        this.state = model.decode(rung).newState();
+        this.state = model.newState(rung);
     }
 
     /** Tokens whose keys and values are here. */
@@ -112,7 +111,7 @@ public final class KvState implements AutoCloseable {
         position = 0;
         int first = model.shape().ladder().getFirst();
         if (rung != first) {
-            replaceState(first, model.decode(first).newState());
+            replaceState(first, model.newState(first));
             doubtful = NONE;
         }
         eraseDoubtful();
@@ -189,8 +188,7 @@ public final class KvState implements AutoCloseable {
             return;
         }
         int higher = model.shape().rungFor(end);
-        LoadedFunction function = model.decode(higher);
-        State larger = function.newState();
+        State larger = model.newState(higher);
         StateColumns.copy(state, 0, larger, 0, position);
         replaceState(higher, larger);
     }

@@ -4,6 +4,7 @@ import dev.torchane.TorchAneException;
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.engine.RowRange;
+import dev.torchane.engine.State;
 import dev.torchane.engine.Tensor;
 import java.nio.file.Path;
 import java.util.List;
@@ -66,8 +67,21 @@ public final class LanguageModel {
         return SavedState.read(file, this, fingerprint);
     }
 
-    LoadedFunction decode(int rung) {
-        return function("decode_" + rung, shape.decodeWindow(), rung);
+    /**
+     * States of a rung. A function has to be read for them: on the lowest rung the one that a prompt begins with, on others the
+     * one that goes on.
+     */
+    State newState(int rung) {
+        boolean lowest = rung == shape.ladder().getFirst();
+        return (lowest
+                        ? function(first(), shape.prefillWindow(), rung)
+                        : function("decode_" + rung, shape.decodeWindow(), rung))
+                .newState();
+    }
+
+    /** The function with which the states of all others are compared. */
+    private String first() {
+        return "prefill_" + shape.ladder().getFirst();
     }
 
     LoadedFunction batch(int rung) {
@@ -93,10 +107,9 @@ public final class LanguageModel {
         LoadedFunction function = program.function(name);
         if (!verified.contains(name)) {
             FunctionContract.verify(function.signature(), shape, rows, columns, !name.startsWith("batch_"));
-            String first = "decode_" + shape.ladder().getFirst();
-            if (!name.equals(first)) {
+            if (!name.equals(first())) {
                 FunctionContract.verifySameStates(
-                        function.signature(), program.function(first).signature());
+                        function.signature(), program.function(first()).signature());
             }
             verified.add(name);
         }

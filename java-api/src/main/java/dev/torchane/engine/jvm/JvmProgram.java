@@ -9,6 +9,7 @@ import dev.torchane.program.Operation;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.lang.ref.Cleaner;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -17,6 +18,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 /** A loaded program: weights packed, functions ready to be planned, threads waiting. */
 final class JvmProgram implements LoadedProgram {
@@ -88,8 +91,9 @@ final class JvmProgram implements LoadedProgram {
             }
         }
         try {
-            // Kernels are warmed while the other weights are packed.
-            linear.parallelStream().map(store::panels).forEach(kernels::expect);
+            pack(linear.stream()
+                    .sorted(Comparator.comparingLong(WeightRef::storedBytes).reversed())
+                    .toList());
         } catch (OutOfMemoryError e) {
             long bytes = linear.stream().mapToLong(WeightRef::storedBytes).sum();
             throw new TorchAneException(
@@ -99,6 +103,19 @@ final class JvmProgram implements LoadedProgram {
                     e);
         }
         function.states().forEach(state -> memories.add(memory(state.type())));
+    }
+
+    /** Each thread takes the largest that is left: a head begun last would keep one thread busy alone. */
+    private void pack(List<WeightRef> largestFirst) {
+        AtomicInteger next = new AtomicInteger();
+        IntStream.range(0, Runtime.getRuntime().availableProcessors())
+                .parallel()
+                .forEach(thread -> {
+                    for (int i = next.getAndIncrement(); i < largestFirst.size(); i = next.getAndIncrement()) {
+                        // Kernels are warmed while the other weights are packed.
+                        kernels.expect(store.panels(largestFirst.get(i)));
+                    }
+                });
     }
 
     private static Map<String, WeightRef> weights(Function function) {
