@@ -16,7 +16,7 @@ record ConvolutionProducts(
         implements Step, WorkerPool.Task {
 
     /** Panels that are packed together: as many as the kernel takes in one pass over the weights. */
-    private static final int PANELS = 2;
+    private static final int PANELS = LinearScratch.GROUP;
 
     private static final int BLOCK = PANELS * Lanes.COUNT;
 

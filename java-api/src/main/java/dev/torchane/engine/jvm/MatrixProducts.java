@@ -15,7 +15,7 @@ record MatrixProducts(
     /** Rows below which packing costs more than it brings. */
     static final int LEAST_ROWS = 4;
 
-    private static final int PANELS = 2;
+    private static final int PANELS = LinearScratch.GROUP;
 
     private static final int BLOCK = PANELS * Lanes.COUNT;
 

@@ -86,11 +86,33 @@ final class Strides {
     }
 
     private record Copy(Operand source, int from, int[] read, Operand target, int to, int[] write, int[] sizes)
-            implements Step {
+            implements Step, WorkerPool.Task {
+
+        /** Elements that are worth a chunk of their own. */
+        private static final int GRAIN = 1 << 14;
+
+        private int chunks() {
+            return sizes.length == 1 ? 1 : Math.clamp(elements(sizes) / GRAIN, 1, Math.max(1, Math.min(sizes[0], 256)));
+        }
 
         @Override
         public void run(Call call) {
-            copy(source.array(call), source.offset() + from, target.array(call), target.offset() + to, 0);
+            call.parallel(this, chunks());
+        }
+
+        @Override
+        public void run(Call call, int chunk, int worker) {
+            int chunks = chunks();
+            int at = source.offset() + from;
+            int into = target.offset() + to;
+            if (chunks == 1) {
+                copy(source.array(call), at, target.array(call), into, 0);
+                return;
+            }
+            int end = (int) ((long) sizes[0] * (chunk + 1) / chunks);
+            for (int i = (int) ((long) sizes[0] * chunk / chunks); i < end; i++) {
+                copy(source.array(call), at + i * read[0], target.array(call), into + i * write[0], 1);
+            }
         }
 
         private void copy(float[] in, int at, float[] out, int to, int axis) {
