@@ -123,7 +123,56 @@ def mobilenet_v2():
     model = _transformers(
         "MobileNetV2ForImageClassification", "MobileNetV2Config", depth_multiplier=0.35, image_size=64, num_labels=5
     )
+    for weight in model.parameters():  # as they are made, nothing of the picture would be left at the end
+        if weight.ndim == 4:
+            torch.nn.init.kaiming_normal_(weight)
     return model, {"pixel_values": image(1, 3, 64, 64)}
+
+
+class _Inverted(torch.nn.Module):
+    """MobileNetV3's block: widened, one filter for each channel, channels weighed, narrowed again."""
+
+    def __init__(self, channels: int, wide: int, out: int, kernel: int, stride: int):
+        super().__init__()
+        nn = torch.nn
+        self.widen = nn.Sequential(nn.Conv2d(channels, wide, 1, bias=False), nn.BatchNorm2d(wide), nn.Hardswish())
+        self.filter = nn.Sequential(
+            nn.Conv2d(wide, wide, kernel, stride, kernel // 2, groups=wide, bias=False),
+            nn.BatchNorm2d(wide),
+            nn.Hardswish(),
+        )
+        self.weigh = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1),
+            nn.Conv2d(wide, 8, 1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(8, wide, 1),
+            nn.Hardsigmoid(),
+        )
+        self.narrow = nn.Sequential(nn.Conv2d(wide, out, 1, bias=False), nn.BatchNorm2d(out))
+
+    def forward(self, x):
+        y = self.filter(self.widen(x))
+        y = self.narrow(y * self.weigh(y))
+        return x + y if y.shape == x.shape else y
+
+
+@_architecture
+def mobilenet_v3():
+    nn = torch.nn
+    model = nn.Sequential(
+        nn.Conv2d(3, 16, 3, 2, 1, bias=False),
+        nn.BatchNorm2d(16),
+        nn.Hardswish(inplace=True),
+        _Inverted(16, 32, 16, 3, 1),
+        _Inverted(16, 48, 24, 5, 2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(24, 32),
+        nn.Hardswish(),
+        nn.Dropout(0.2),
+        nn.Linear(32, 5),
+    )
+    return model.eval(), {"x": image(2, 3, 32, 32)}
 
 
 @_architecture
