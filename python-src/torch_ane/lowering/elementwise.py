@@ -237,11 +237,6 @@ def hardswish(c: Context, x):
     return _two(c, "mul", x, hardsigmoid(c, x))
 
 
-@_formula("mish")
-def mish(c: Context, x):
-    return _two(c, "mul", x, c.emit("tanh", x.shape, x=c.emit("softplus", x.shape, x=x)))
-
-
 @_formula("log_sigmoid")
 def log_sigmoid(c: Context, x):
     return _two(c, "mul", c.emit("softplus", x.shape, x=_two(c, "mul", x, -1.0)), -1.0)
