@@ -273,7 +273,7 @@ class BundleTest {
     @CsvSource(delimiter = '|', quoteCharacter = '\'', textBlock = """
             "format": 1                 | "format": 2            | expected format to be a bundle of format 1, found 2
             "format": 1                 | "format": 1, "format": 1 | Duplicate
-            "kind": "causal-lm"         | "kind": "speech"       | expected kind to be 'causal-lm', found 'speech'
+            "kind": "causal-lm"         | "kind": "speech"       | expected kind to be 'causal-lm' or 'module', found 'speech'
             "vocab": 3                  | "vocab": "3"           | expected model.vocab to be an integer of at least 1, found 3
             "vocab": 3                  | "vocab": 4             | expected embedding to be at least 4 rows of 2 columns
             "vocab": 3                  | "vocab": 99999999999   | expected model.vocab to be an integer
