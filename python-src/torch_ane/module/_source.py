@@ -34,7 +34,16 @@ def load(source: Mapping) -> LoadedModule:
     found.module.eval().requires_grad_(False)
     if found.graph is None:
         found.module.float()
+        _without_dropout(found.module)
     return found
+
+
+def _without_dropout(module: torch.nn.Module) -> None:
+    """Dropout answers its own input when it evaluates; on GraalPy a trace may lose a tensor that comes back so."""
+    for parent in list(module.modules()):
+        for name, child in parent.named_children():
+            if isinstance(child, torch.nn.modules.dropout._DropoutNd):
+                setattr(parent, name, torch.nn.Identity())
 
 
 # ---- a factory of the user's
