@@ -27,10 +27,6 @@ final class JvmProgram implements LoadedProgram {
     /** Calls whose memory is kept for the next ones. */
     private static final int KEPT_CALLS = 2;
 
-    /** Operations that may pack an operand in each call, into panels of fp32. */
-    private static final Set<String> PACKING =
-            Set.of("conv", "conv_transpose", "matmul", "scaled_dot_product_attention");
-
     private static final Cleaner CLEANER = Cleaner.create();
 
     private final Set<String> names;
@@ -76,9 +72,6 @@ final class JvmProgram implements LoadedProgram {
 
     /** Packs the weights of a function's linear layers, on as many threads as there are processors. */
     private void pack(Function function) {
-        if (function.operations().stream().anyMatch(each -> PACKING.contains(each.kind()))) {
-            kernels.expect(new Panels.F32(0, 0, new float[0]));
-        }
         Set<WeightRef> linear = new LinkedHashSet<>();
         Map<String, WeightRef> weights = weights(function);
         for (Operation operation : function.operations()) {

@@ -72,14 +72,17 @@ final class WarmKernels implements KernelSet {
         static final WarmKernels INSTANCE = new WarmKernels();
     }
 
+    private static final int ASKED = 1;
+    private static final int READY = 2;
+
     /** Rows that use tiles of both heights. */
     private static final int TILES = 11;
 
     private final ScalarKernels scalar = new ScalarKernels();
     private final VectorKernels vector = new VectorKernels();
-    private final boolean[] asked = new boolean[Part.values().length];
-    private volatile boolean later;
-    private final AtomicIntegerArray ready = new AtomicIntegerArray(Part.values().length);
+    /** Zero, or {@link #ASKED}, or {@link #READY}. */
+    private final AtomicIntegerArray progress = new AtomicIntegerArray(Part.values().length);
+
     private final BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
 
     private WarmKernels() {
@@ -105,15 +108,8 @@ final class WarmKernels implements KernelSet {
     /** Warms what is not urgent: the plain Java kernels no longer need the cores. */
     @Override
     public void firstRunEnded(Set<StateMemory> memories) {
-        for (StateMemory memory : memories) {
-            if (!asked[Part.attention(memory).ordinal()]) {
-                ask(Part.attention(memory));
-            }
-        }
-        if (!later) {
-            later = true;
-            LATER.forEach(this::ask);
-        }
+        memories.forEach(memory -> ask(Part.attention(memory)));
+        LATER.forEach(this::ask);
     }
 
     /** Waits until all that was asked for is warm. */
@@ -123,12 +119,11 @@ final class WarmKernels implements KernelSet {
         done.await();
     }
 
-    private synchronized void ask(Part part) {
-        if (!asked[part.ordinal()]) {
-            asked[part.ordinal()] = true;
+    private void ask(Part part) {
+        if (progress.compareAndSet(part.ordinal(), 0, ASKED)) {
             queue.add(() -> {
                 WarmUp.until(work(part, vector), part.nanos);
-                ready.set(part.ordinal(), 1);
+                progress.set(part.ordinal(), READY);
             });
         }
     }
@@ -166,12 +161,18 @@ final class WarmKernels implements KernelSet {
     }
 
     private Kernels choose(Part part) {
-        return ready.get(part.ordinal()) == 1 ? vector : scalar;
+        return progress.get(part.ordinal()) == READY ? vector : scalar;
     }
 
+    /** What nobody expected is warmed from its first use on: operands that are packed in each call are. */
     @Override
     public Kernels linear(Panels w, int rows) {
-        return choose(rows == 1 ? Part.row(w) : Part.tiles(w));
+        Part part = rows == 1 ? Part.row(w) : Part.tiles(w);
+        Kernels chosen = choose(part);
+        if (chosen == scalar) {
+            ask(part);
+        }
+        return chosen;
     }
 
     @Override
