@@ -35,7 +35,6 @@ public final class StableDiffusion implements AutoCloseable {
     private final ClipTokenizer tokenizer;
     private final DiffusionLoop loop;
     private final SharedUse use;
-    private volatile boolean closed;
 
     /**
      * @param name of the model, for the parameters of its pictures
@@ -124,7 +123,7 @@ public final class StableDiffusion implements AutoCloseable {
     public GeneratedImage generate(String prompt, ImageOptions options) {
         Arguments.given(prompt, "prompt");
         Arguments.given(options, "options");
-        return use.run(() -> generated(prompt, options));
+        return use.run(() -> generated(prompt, options, new Cancellation()));
     }
 
     /** As {@link #generate}, on a thread of its own. Cancelling the future ends the picture after the step that is being computed. */
@@ -147,10 +146,6 @@ public final class StableDiffusion implements AutoCloseable {
             }
         });
         return future;
-    }
-
-    private GeneratedImage generated(String prompt, ImageOptions options) {
-        return generated(prompt, options, new Cancellation());
     }
 
     private GeneratedImage generated(String prompt, ImageOptions options, Cancellation further) {
@@ -178,7 +173,7 @@ public final class StableDiffusion implements AutoCloseable {
                 start);
         DiffusionLoop.Picture picture = loop.run(
                 request,
-                () -> closed
+                () -> use.isClosed()
                         || further.isCancelled()
                         || options.cancellation().isCancelled()
                         || Thread.currentThread().isInterrupted(),
@@ -209,7 +204,6 @@ public final class StableDiffusion implements AutoCloseable {
     /** Frees the models when no picture is being made any more; idempotent, and from any thread. */
     @Override
     public void close() {
-        closed = true;
         use.close();
     }
 }

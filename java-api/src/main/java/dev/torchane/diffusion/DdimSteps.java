@@ -26,11 +26,7 @@ final class DdimSteps implements Denoising {
         }
 
         Denoising begin(int steps) {
-            double[] spaced = spacing.descending(schedule.timesteps(), steps, offset, true);
-            float[] timesteps = new float[spaced.length];
-            for (int i = 0; i < timesteps.length; i++) {
-                timesteps[i] = (float) spaced[i];
-            }
+            float[] timesteps = Timesteps.floats(spacing.descending(schedule.timesteps(), steps, offset, true));
             return new DdimSteps(this, timesteps, schedule.timesteps() / steps);
         }
     }
@@ -48,16 +44,6 @@ final class DdimSteps implements Denoising {
     @Override
     public float[] timesteps() {
         return timesteps.clone();
-    }
-
-    @Override
-    public float initialScale() {
-        return 1f;
-    }
-
-    @Override
-    public float[] scaled(float[] latents, int step) {
-        return latents.clone();
     }
 
     @Override

@@ -9,15 +9,19 @@ public interface Denoising {
     /** A timestep for each call of the UNet, in order. Some schedulers call it more often than there are steps. */
     float[] timesteps();
 
-    /** What standard normal noise is multiplied by to become the first latents. */
-    float initialScale();
+    /** What standard normal noise is multiplied by to become the first latents; most schedulers take it as it is. */
+    default float initialScale() {
+        return 1f;
+    }
 
     /**
-     * The latents as the UNet wants to see them.
+     * The latents as the UNet wants to see them; most schedulers change nothing.
      *
      * @param step index into {@link #timesteps()}
      */
-    float[] scaled(float[] latents, int step);
+    default float[] scaled(float[] latents, int step) {
+        return latents.clone();
+    }
 
     /**
      * The latents after a step.

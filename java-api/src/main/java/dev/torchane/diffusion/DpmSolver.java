@@ -130,16 +130,6 @@ final class DpmSolver implements Denoising {
     }
 
     @Override
-    public float initialScale() {
-        return 1f;
-    }
-
-    @Override
-    public float[] scaled(float[] latents, int step) {
-        return latents.clone();
-    }
-
-    @Override
     public float[] noisy(float[] original, float[] noise, int step) {
         return Latents.combine(alpha(step), original, sigma(step), noise);
     }

@@ -65,10 +65,7 @@ final class EulerSteps implements Denoising {
 
     private EulerSteps(Setup setup, double[] timesteps, float[] sigmas) {
         this.setup = setup;
-        this.timesteps = new float[timesteps.length];
-        for (int i = 0; i < timesteps.length; i++) {
-            this.timesteps[i] = (float) timesteps[i];
-        }
+        this.timesteps = Timesteps.floats(timesteps);
         this.sigmas = sigmas;
     }
 

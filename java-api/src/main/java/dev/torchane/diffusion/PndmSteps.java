@@ -102,16 +102,6 @@ final class PndmSteps implements Denoising {
     }
 
     @Override
-    public float initialScale() {
-        return 1f;
-    }
-
-    @Override
-    public float[] scaled(float[] latents, int step) {
-        return latents.clone();
-    }
-
-    @Override
     public float[] noisy(float[] clean, float[] noise, int step) {
         return Latents.noisy(clean, noise, alpha(timesteps[step]));
     }

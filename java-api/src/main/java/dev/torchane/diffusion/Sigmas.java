@@ -79,10 +79,7 @@ final class Sigmas {
 
     /** The sigmas of a schedule in fp32, with the one that its last step ends at. */
     static float[] ending(double[] sigmas, double last) {
-        float[] values = new float[sigmas.length + 1];
-        for (int i = 0; i < sigmas.length; i++) {
-            values[i] = (float) sigmas[i];
-        }
+        float[] values = Arrays.copyOf(Timesteps.floats(sigmas), sigmas.length + 1);
         values[sigmas.length] = (float) last;
         return values;
     }

@@ -22,6 +22,14 @@ enum Timesteps {
         return values;
     }
 
+    static float[] floats(double[] values) {
+        float[] floats = new float[values.length];
+        for (int i = 0; i < floats.length; i++) {
+            floats[i] = (float) values[i];
+        }
+        return floats;
+    }
+
     /**
      * The timesteps, descending.
      *

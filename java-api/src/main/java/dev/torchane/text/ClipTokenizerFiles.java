@@ -1,12 +1,10 @@
 package dev.torchane.text;
 
-import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.torchane.TorchAneException;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +30,7 @@ final class ClipTokenizerFiles {
 
     private ClipTokenizerFiles(Path directory) {
         this.directory = directory;
-        this.vocabulary = json(directory.resolve(VOCABULARY));
+        this.vocabulary = TokenizerConfig.json(directory.resolve(VOCABULARY));
     }
 
     /**
@@ -43,7 +41,7 @@ final class ClipTokenizerFiles {
     static Optional<String> describe(Path directory) {
         boolean present = Files.isRegularFile(directory.resolve(VOCABULARY))
                 && Files.isRegularFile(directory.resolve(MERGES))
-                && json(directory.resolve("tokenizer_config.json"))
+                && TokenizerConfig.json(directory.resolve("tokenizer_config.json"))
                         .path("tokenizer_class")
                         .asText("CLIPTokenizer")
                         .matches("CLIPTokenizer(Fast)?");
@@ -53,9 +51,9 @@ final class ClipTokenizerFiles {
     /** A special token by its role, such as {@code pad_token}, where a file of the directory names it. */
     static Optional<String> special(Path directory, String role) {
         for (String file : List.of("tokenizer_config.json", "special_tokens_map.json")) {
-            JsonNode token = json(directory.resolve(file)).path(role);
-            String text = token.isObject() ? token.path("content").asText() : token.asText();
-            if (!text.isEmpty() && !token.isNull()) {
+            String text = TokenizerConfig.tokenText(
+                    TokenizerConfig.json(directory.resolve(file)).path(role));
+            if (!text.isEmpty()) {
                 return Optional.of(text);
             }
         }
@@ -124,7 +122,7 @@ final class ClipTokenizerFiles {
     private void merges(ArrayNode merges) {
         Path file = directory.resolve(MERGES);
         int number = 0;
-        for (String line : text(file).split("\r?\n")) {
+        for (String line : TokenizerConfig.text(file).split("\r?\n")) {
             number++;
             if (line.isBlank() || (number == 1 && line.startsWith("#version"))) {
                 continue;
@@ -135,25 +133,6 @@ final class ClipTokenizerFiles {
                         file + ", line " + number + " is '" + line + "'; expected two tokens with a space between");
             }
             merges.addArray().add(line.substring(0, space)).add(line.substring(space + 1));
-        }
-    }
-
-    private static JsonNode json(Path file) {
-        if (!Files.isRegularFile(file)) {
-            return MAPPER.createObjectNode();
-        }
-        try {
-            return MAPPER.readTree(text(file));
-        } catch (JacksonException e) {
-            throw new TorchAneException(file + " is damaged: it is not JSON: " + e.getOriginalMessage(), e);
-        }
-    }
-
-    private static String text(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new TorchAneException(file + " cannot be read: " + e, e);
         }
     }
 }

@@ -128,11 +128,13 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         }
     }
 
-    private static String tokenText(JsonNode value) {
+    /** The text of a token that is written as such or as an object; empty for anything else. */
+    static String tokenText(JsonNode value) {
         return value.isObject() ? value.path("content").asText() : value.isTextual() ? value.asText() : "";
     }
 
-    private static JsonNode json(Path file) {
+    /** The object in a file; missing where there is no file. */
+    static JsonNode json(Path file) {
         if (!Files.isRegularFile(file)) {
             return MAPPER.missingNode();
         }
@@ -148,7 +150,7 @@ record TokenizerConfig(OptionalInt bos, SortedSet<Integer> ends, Optional<ChatTe
         }
     }
 
-    private static String text(Path file) {
+    static String text(Path file) {
         try {
             return Files.readString(file);
         } catch (IOException e) {
