@@ -76,9 +76,9 @@ final class FullAttention {
             int blocks = Math.ceilDiv(rows, ROWS);
             float[] keys = call.packed(worker, 0, Panels.length(width, dim));
             float[] values = call.packed(worker, 1, Panels.length(valueDim, width));
-            MatrixProducts.packRows(key.array(call), key.offset() + batch * width * dim, dim, width, keys);
+            Panels.packRows(key.array(call), key.offset() + batch * width * dim, dim, width, keys, 0);
             int from = value.offset() + batch * width * valueDim;
-            MatrixProducts.packColumns(value.array(call), from, valueDim, width, valueDim, values);
+            Panels.packColumns(value.array(call), from, valueDim, width, valueDim, values);
             Panels keyPanels = new Panels.F32(width, dim, keys);
             Panels valuePanels = new Panels.F32(valueDim, width, values);
             int part = chunk % parts;

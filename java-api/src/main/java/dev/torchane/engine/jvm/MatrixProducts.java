@@ -43,9 +43,9 @@ record MatrixProducts(
         float[] packed = call.packed(worker, 0, Panels.length(BLOCK, inner));
         int from = y.offset() + yAt[batch];
         if (transposeY) {
-            packRows(y.array(call), from + first * inner, inner, count, packed);
+            Panels.packRows(y.array(call), from + first * inner, inner, count, packed, 0);
         } else {
-            packColumns(y.array(call), from + first, columns, inner, count, packed);
+            Panels.packColumns(y.array(call), from + first, columns, inner, count, packed);
         }
         Panels panels = new Panels.F32(count, inner, packed);
         call.kernels
@@ -64,37 +64,5 @@ record MatrixProducts(
                         out.offset() + batch * rows * columns + first,
                         columns,
                         call.scratch(worker, Kernels.linearScratch(panels, rows)));
-    }
-
-    /** Packs {@code [count][inner]}, outputs as they lie, into {@code [count / 16][inner][16]}. */
-    static void packRows(float[] y, int from, int inner, int count, float[] to) {
-        for (int panel = 0; panel * Lanes.COUNT < count; panel++) {
-            int lanes = Math.min(Lanes.COUNT, count - panel * Lanes.COUNT);
-            int at = panel * inner * Lanes.COUNT;
-            if (lanes < Lanes.COUNT) {
-                java.util.Arrays.fill(to, at, at + inner * Lanes.COUNT, 0f);
-            }
-            for (int lane = 0; lane < lanes; lane++) {
-                int row = from + (panel * Lanes.COUNT + lane) * inner;
-                for (int k = 0; k < inner; k++) {
-                    to[at + k * Lanes.COUNT + lane] = y[row + k];
-                }
-            }
-        }
-    }
-
-    /** Packs {@code [inner][stride]}, {@code count} outputs of each, into {@code [count / 16][inner][16]}. */
-    static void packColumns(float[] y, int from, int stride, int inner, int count, float[] to) {
-        for (int panel = 0; panel * Lanes.COUNT < count; panel++) {
-            int lanes = Math.min(Lanes.COUNT, count - panel * Lanes.COUNT);
-            int at = panel * inner * Lanes.COUNT;
-            if (lanes < Lanes.COUNT) {
-                java.util.Arrays.fill(to, at, at + inner * Lanes.COUNT, 0f);
-            }
-            for (int k = 0; k < inner; k++) {
-                int column = from + k * stride + panel * Lanes.COUNT;
-                System.arraycopy(y, column, to, at + k * Lanes.COUNT, lanes);
-            }
-        }
     }
 }

@@ -25,7 +25,7 @@ final class Norms {
         int axis = context.axis("axis", -1, shape.length);
         int size = shape[axis];
         int inner = Strides.elements(shape, axis + 1, shape.length);
-        context.step(new Rows(x.size() / Math.max(1, size), size, (call, first, end) -> {
+        context.step(new Rows(x.size() / Math.max(1, size), size, (call, _, first, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
             for (int i = first; i < end; i++) {
@@ -47,9 +47,9 @@ final class Norms {
         }));
     }
 
-    /** What is done with rows {@code [first, end)}. */
+    /** What a worker does with rows {@code [first, end)}. */
     private interface Body {
-        void run(Call call, int first, int end);
+        void run(Call call, int worker, int first, int end);
     }
 
     /** Rows that do not depend on each other, divided between the threads. */
@@ -69,7 +69,7 @@ final class Norms {
         @Override
         public void run(Call call, int chunk, int worker) {
             int chunks = chunks();
-            body.run(call, (int) ((long) rows * chunk / chunks), (int) ((long) rows * (chunk + 1) / chunks));
+            body.run(call, worker, (int) ((long) rows * chunk / chunks), (int) ((long) rows * (chunk + 1) / chunks));
         }
     }
 
@@ -86,7 +86,7 @@ final class Norms {
         }
         int size = Strides.elements(shape, first, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(new Rows(x.size() / Math.max(1, size), size, (call, begin, end) -> {
+        context.step(new Rows(x.size() / Math.max(1, size), size, (call, _, begin, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
             float[] g = gamma == null ? null : gamma.array(call);
@@ -159,7 +159,7 @@ final class Norms {
         int channels = shape[1];
         int inner = Strides.elements(shape, 2, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, first, end) -> {
+        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, _, first, end) -> {
             float[] in = x.array(call);
             float[] to = out.array(call);
             for (int row = first; row < end; row++) {
@@ -183,7 +183,7 @@ final class Norms {
         int channels = shape[1];
         int inner = Strides.elements(shape, 2, shape.length);
         double epsilon = context.number("epsilon", 1e-5f);
-        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, first, end) -> {
+        context.step(new Rows(x.size() / Math.max(1, inner), inner, (call, _, first, end) -> {
             float[] in = x.array(call);
             for (int row = first; row < end; row++) {
                 int from = x.offset() + row * inner;
@@ -232,29 +232,11 @@ final class Norms {
         Operand weight = context.in("weight");
         Operand out = context.out();
         int size = x.type().axis(-1);
-        context.step(new RmsNorm(x, weight, context.number("epsilon", 0f), size, x.size() / Math.max(1, size), out));
-    }
-
-    private record RmsNorm(Operand x, Operand weight, float epsilon, int size, int rows, Operand out)
-            implements Step, WorkerPool.Task {
-
-        private static final int GRAIN = 1 << 13;
-
-        private int chunks() {
-            return Math.clamp((long) rows * size / GRAIN, 1, Math.min(rows, 32));
-        }
-
-        @Override
-        public void run(Call call) {
-            call.parallel(this, chunks());
-        }
-
-        @Override
-        public void run(Call call, int chunk, int worker) {
-            int chunks = chunks();
+        float epsilon = context.number("epsilon", 0f);
+        context.step(new Rows(x.size() / Math.max(1, size), size, (call, worker, first, end) -> {
             float[] scratch = call.scratch(worker, Lanes.COUNT);
             Kernels kernels = call.kernels.rmsNorm();
-            for (int row = rows * chunk / chunks; row < rows * (chunk + 1) / chunks; row++) {
+            for (int row = first; row < end; row++) {
                 kernels.rmsNorm(
                         x.array(call),
                         x.offset() + row * size,
@@ -266,7 +248,7 @@ final class Norms {
                         out.offset() + row * size,
                         scratch);
             }
-        }
+        }));
     }
 
     private static void swiglu(OpContext context) {

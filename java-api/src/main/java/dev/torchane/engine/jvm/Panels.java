@@ -131,4 +131,36 @@ sealed interface Panels {
     static int packedLength(int outputs, int inputs) {
         return Math.addExact(Math.multiplyExact(Lanes.roundUp(outputs), inputs / 2), PADDING);
     }
+
+    /** Packs {@code [count][inner]}, outputs as they lie, into {@code [count / 16][inner][16]} from an offset on. */
+    static void packRows(float[] y, int from, int inner, int count, float[] to, int offset) {
+        for (int panel = 0; panel * Lanes.COUNT < count; panel++) {
+            int lanes = Math.min(Lanes.COUNT, count - panel * Lanes.COUNT);
+            int at = offset + panel * inner * Lanes.COUNT;
+            if (lanes < Lanes.COUNT) {
+                java.util.Arrays.fill(to, at, at + inner * Lanes.COUNT, 0f);
+            }
+            for (int lane = 0; lane < lanes; lane++) {
+                int row = from + (panel * Lanes.COUNT + lane) * inner;
+                for (int k = 0; k < inner; k++) {
+                    to[at + k * Lanes.COUNT + lane] = y[row + k];
+                }
+            }
+        }
+    }
+
+    /** Packs {@code [inner][stride]}, {@code count} outputs of each, into {@code [count / 16][inner][16]}. */
+    static void packColumns(float[] y, int from, int stride, int inner, int count, float[] to) {
+        for (int panel = 0; panel * Lanes.COUNT < count; panel++) {
+            int lanes = Math.min(Lanes.COUNT, count - panel * Lanes.COUNT);
+            int at = panel * inner * Lanes.COUNT;
+            if (lanes < Lanes.COUNT) {
+                java.util.Arrays.fill(to, at, at + inner * Lanes.COUNT, 0f);
+            }
+            for (int k = 0; k < inner; k++) {
+                int column = from + k * stride + panel * Lanes.COUNT;
+                System.arraycopy(y, column, to, at + k * Lanes.COUNT, lanes);
+            }
+        }
+    }
 }

@@ -145,13 +145,7 @@ final class WeightStore {
         for (int n = 0; n < outputs; n += L) {
             int lanes = Math.min(L, outputs - n);
             MemorySegment.copy(from, F32, 4L * n * inputs, rows, 0, lanes * inputs);
-            for (int lane = 0; lane < lanes; lane++) {
-                int to = n * inputs + lane;
-                int row = lane * inputs;
-                for (int k = 0; k < inputs; k++) {
-                    data[to + k * L] = rows[row + k];
-                }
-            }
+            Panels.packRows(rows, 0, inputs, lanes, data, n * inputs);
         }
         return new Panels.F32(outputs, inputs, data);
     }
