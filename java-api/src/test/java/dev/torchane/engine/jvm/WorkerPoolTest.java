@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** The pool runs each chunk once, hands failures to the caller, and ends with its owner. */
@@ -79,19 +83,20 @@ class WorkerPoolTest {
 
     @Test
     void closingEndsTheThreads() throws InterruptedException {
-        long before = threads();
+        Set<Thread> others = threads();
         WorkerPool pool = new WorkerPool(5);
-        assertEquals(before + 4, threads());
+        Set<Thread> own = threads();
+        own.removeAll(others);
+        assertEquals(4, own.size());
         pool.close();
-        for (int i = 0; i < 200 && threads() > before; i++) {
-            Thread.sleep(10);
+        for (Thread thread : own) {
+            assertTrue(thread.join(Duration.ofSeconds(5)), thread + " goes on");
         }
-        assertEquals(before, threads());
     }
 
-    private static long threads() {
+    private static Set<Thread> threads() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().matches("torch-ane-jvm-\\d+"))
-                .count();
+                .collect(Collectors.toCollection(HashSet::new));
     }
 }
