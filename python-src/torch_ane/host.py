@@ -10,7 +10,9 @@ import transformers
 
 from .llm import CausalLMExport, Options
 from .llm._reference import eager_logits as _eager_logits
+from .llm.chunks import ChunkedExport
 from .loading import load_causal_lm as _load_causal_lm
+from .loading import template_causal_lm
 from .module import LoadedModule, ModuleExport
 from .module import load as _load
 from .module._export import run as _run
@@ -43,6 +45,26 @@ def export_causal_lm(
     export.send_weights(weights)
     export.send_functions(program)
     return json.dumps(export.manifest())
+
+
+def begin_chunks(config_json: str, options_json: str, progress: Progress) -> ChunkedExport:
+    """A configuration's template, traced and checked."""
+    return ChunkedExport(template_causal_lm(str(config_json)), Options.from_json(str(options_json)), progress)
+
+
+def describe_chunks(export: ChunkedExport) -> str:
+    """JSON: the manifest, and the layers' kinds and all weights for whoever binds them."""
+    return json.dumps(export.describe())
+
+
+def send_layers(export: ChunkedExport, program: ProgramSink, first: int, count: int) -> None:
+    """Lowers some layers."""
+    export.send_layers(program, int(first), int(count))
+
+
+def send_head(export: ChunkedExport, program: ProgramSink) -> None:
+    """Lowers what comes behind the layers."""
+    export.send_head(program)
 
 
 def eager_logits(model: torch.nn.Module, ids: Sequence[int]) -> torch.Tensor:

@@ -2,6 +2,10 @@
 
 import ctypes
 import json
+import math
+import re
+import zlib
+from collections.abc import Sequence
 
 import torch
 
@@ -26,6 +30,49 @@ def load_causal_lm(config_json: str, checkpoint: Checkpoint) -> torch.nn.Module:
     with torch.no_grad():
         _assign(model, checkpoint)
     return model.eval().requires_grad_(False)
+
+
+TEMPLATE_SIZES = {"vocab_size": 64, "intermediate_size": 96}
+"""What a template has less of, at most so many. No operation but matrix products depends on them."""
+
+
+def template_causal_lm(config_json: str) -> torch.nn.Module:
+    """A model of a configuration with made-up weights (:func:`template_values`) that its layers share.
+
+    It has the widths of the real one, but for :data:`TEMPLATE_SIZES`. Raises as :func:`load_causal_lm`, and for a model
+    that keeps more than weights in its checkpoints.
+    """
+    values = json.loads(config_json)
+    text = values.get("text_config", values)
+    for name, most in TEMPLATE_SIZES.items():
+        if isinstance(text.get(name), int):
+            text[name] = min(text[name], most)
+    if isinstance(text.get("pad_token_id"), int):
+        text["pad_token_id"] = None
+    model = _empty_model(values)
+    if saved := sorted(set(_saved_buffers(model))):
+        raise CheckpointError(f"the model's checkpoints have buffers ({_some(saved)}): build it as one program")
+    aliases = _aliases(model)
+    known: dict[tuple, torch.Tensor] = {}
+    for name, tensor in list(model.named_parameters()):
+        key = (_without_numbers(name), tuple(tensor.shape))
+        if key not in known:
+            known[key] = template_values(name, tensor.shape)
+        shared = _put(model, name, torch.nn.Parameter(known[key], requires_grad=False))
+        for alias in (alias for alias, original in aliases.items() if original == name):
+            _put(model, alias, shared)
+    return model.eval().requires_grad_(False)
+
+
+def template_values(name: str, shape: Sequence[int]) -> torch.Tensor:
+    """What a template's weight holds: the same for each layer, of ordinary size."""
+    seed = zlib.crc32(f"{_without_numbers(name)} {list(shape)}".encode())
+    noise = torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+    return 1 + 0.1 * noise if len(shape) < 2 and name.endswith("weight") else noise / math.sqrt(shape[-1])
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"\.\d+(?=\.)", "", name)
 
 
 def _empty_model(values: dict) -> torch.nn.Module:

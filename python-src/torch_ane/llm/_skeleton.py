@@ -67,7 +67,12 @@ class Skeleton(torch.nn.Module):
         cache = cache_of(KvState(nothing, nothing, None), len(self.layers))
         positions = self.given.tensors["positions"]
         out = self.lm(inputs_embeds=emb, position_ids=positions, use_cache=True, **{_cache_name(self.lm): cache})
-        return out.logits.reshape(out.logits.shape[1], -1)
+        return self.rows(out.logits)
+
+    @staticmethod
+    def rows(logits: torch.Tensor) -> torch.Tensor:
+        """[1, rows, vocab] as [rows, vocab]."""
+        return logits.reshape(logits.shape[1], -1)
 
 
 def _cache_name(model: torch.nn.Module) -> str:

@@ -74,6 +74,8 @@ class CausalLMExport:
     that does not fit, and :class:`~torch_ane.export.ExportError` where a trace and the model disagree.
     """
 
+    skeleton_class = Skeleton
+
     def __init__(self, model: torch.nn.Module, options: Options, progress: Progress):
         self.options, self._progress = options, progress
         self.stages: dict[str, float] = {}
@@ -95,7 +97,7 @@ class CausalLMExport:
             self.embedding_multiplier *= self.prepared.embedding
             self.ropes: Ropes = ropes(ropes_of(lm.get_submodule(self.structure.rotary), self.rungs[-1]))
             self.weights = weights_of(lm)
-            self.skeleton_module = Skeleton(lm, self.structure, self.ropes, reference.layers_answer_tuples)
+            self.skeleton_module = self.skeleton_class(lm, self.structure, self.ropes, reference.layers_answer_tuples)
         signatures = [signature(layer) for layer in self.skeleton_module.layers]
         with self._stage("trace", len(SAMPLES) * (1 + self.options.batch + len(set(signatures))), "graphs"):
             self._trace(lm, signatures)
@@ -199,15 +201,17 @@ class CausalLMExport:
 
     def send_functions(self, sink: ProgramSink) -> None:
         """``prefill_M``, ``decode_M`` and, with the option, ``batch_M`` for each rung M."""
-        kinds = [("prefill", self.skeleton, self.window), ("decode", self.skeleton, DECODE_Q)]
-        if self.batch_skeleton:
-            kinds.append(("batch", self.batch_skeleton, DECODE_Q))
         for columns in self.rungs:
-            for name, skeleton, rows in kinds:
+            for name, skeleton, rows in self.functions():
                 function = f"{name}_{columns}"
                 with self._stage(f"lower {function}", self.shape.layers, "layers"):
                     graph = skeleton.at(rows, columns)
                     send_function(self, sink.function(function, OPSET), graph, rows, columns, self._progress)
+
+    def functions(self) -> list[tuple[str, Traced, int]]:
+        """Name, skeleton and rows of the functions that each rung has."""
+        kinds = [("prefill", self.skeleton, self.window), ("decode", self.skeleton, DECODE_Q)]
+        return kinds + ([("batch", self.batch_skeleton, DECODE_Q)] if self.batch_skeleton else [])
 
     def manifest(self) -> dict:
         """What docs/architecture.md puts into ``manifest.json``, and a report of the build."""
