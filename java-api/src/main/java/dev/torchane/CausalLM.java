@@ -2,6 +2,8 @@ package dev.torchane;
 
 import dev.torchane.engine.Engine;
 import dev.torchane.engine.LoadedProgram;
+import dev.torchane.engine.chunks.ChunkIndex;
+import dev.torchane.engine.chunks.ChunkedProgram;
 import dev.torchane.llm.GenerationLoop;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
@@ -107,7 +109,7 @@ public final class CausalLM implements AutoCloseable {
         return cached(model, options).entry();
     }
 
-    private static boolean isBundle(Path model) {
+    static boolean isBundle(Path model) {
         return Files.isRegularFile(Arguments.given(model, "model").resolve(Bundle.MANIFEST));
     }
 
@@ -135,6 +137,13 @@ public final class CausalLM implements AutoCloseable {
      * @throws TorchAneException when the bundle is damaged, or the engine cannot run it
      */
     public static CausalLM open(Path bundle, CausalLMOptions options) {
+        return open(bundle, options, 0);
+    }
+
+    /**
+     * @param residentBytes weights of a model in chunks that may stay in memory; 0 takes what the engine has room for
+     */
+    static CausalLM open(Path bundle, CausalLMOptions options, long residentBytes) {
         Arguments.given(options, "options");
         LoadEvent event = new LoadEvent();
         event.begin();
@@ -146,7 +155,10 @@ public final class CausalLM implements AutoCloseable {
                 () -> opened.file("tokenizer.json").map(file -> Tokenizer.open(opened.directory())));
         LoadedProgram program = null;
         try {
-            program = Engine.named(options.engine()).load(opened, options.engineOptions());
+            Engine engine = Engine.named(options.engine());
+            program = ChunkIndex.isIn(opened)
+                    ? ChunkedProgram.load(opened, engine, options.engineOptions(), residentBytes)
+                    : engine.load(opened, options.engineOptions());
             CausalLM lm = new CausalLM(opened, program, joined(tokenizer), options);
             event.commit();
             return lm;

@@ -29,6 +29,21 @@ public interface Exporter {
     void exportCausalLM(Path checkpoint, BuildOptions options, Path directory, Progress progress);
 
     /**
+     * Builds a language model in chunks: a bundle of its embedding and tokenizer, and below it one for each program that
+     * {@code chunks.json} names.
+     *
+     * @param limits of each program
+     * @param directory an existing empty directory that receives the bundle's files; the caller installs it
+     * @param whole keeps the chunks that are whole while others are built: what an interrupted build leaves there the next one
+     *     takes. Made when it is absent, on the same disk as {@code directory}; gone when the build has ended
+     * @throws dev.torchane.TorchAneException when the checkpoint is unusable, or the model cannot be built so
+     */
+    default void exportChunks(
+            Path checkpoint, BuildOptions options, ChunkLimits limits, Path directory, Path whole, Progress progress) {
+        throw new TorchAneException(getClass().getName() + " builds no models in chunks, so not " + checkpoint);
+    }
+
+    /**
      * Builds any module: a function for each set of inputs, called {@code main}, {@code main_1}, …
      *
      * @param source where the module comes from; building a {@link ModuleSource.Factory} runs its code

@@ -23,6 +23,11 @@ public interface Engine {
      */
     LoadedProgram load(Bundle bundle, EngineOptions options);
 
+    /** Bytes of weights that it is sensible to keep loaded here. */
+    default long weightMemory() {
+        return Long.MAX_VALUE;
+    }
+
     /**
      * The engine with a name.
      *

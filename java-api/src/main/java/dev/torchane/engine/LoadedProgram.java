@@ -20,6 +20,9 @@ public interface LoadedProgram extends AutoCloseable {
      */
     LoadedFunction function(String name);
 
+    /** Lets weights leave memory that can be read from the bundle again; the next call does that. Engines may ignore it. */
+    default void releaseWeights() {}
+
     @Override
     void close();
 }

@@ -48,14 +48,26 @@ final class FunctionContract {
                 throw refuse(function, "an input '" + name + "'", names(function.tensors()));
             }
         }
+        states(function, shape, columns);
+        Value logits = function.outputs().stream()
+                .filter(output -> output.name().equals("logits"))
+                .findFirst()
+                .orElseThrow(() -> refuse(function, "an output 'logits'", names(function.outputs())));
+        expect(function, logits, List.of(picks ? 1 : rows, shape.vocab()), false);
+    }
+
+    /** Of a model in chunks each has a state of its own layers. */
+    private static void states(Function function, ModelShape shape, int columns) {
+        int layers = 0;
         for (Value state : function.states()) {
             TensorType type = state.type();
-            List<Integer> expected = List.of(
-                    shape.kv().layers(),
-                    1,
-                    shape.kv().heads(),
-                    columns,
-                    shape.kv().headDim());
+            boolean chunked = type.rank() == 5
+                    && state.name().matches(".*_\\d+")
+                    && type.axis(0) <= shape.kv().layers();
+            int own = chunked ? type.axis(0) : shape.kv().layers();
+            layers += own;
+            List<Integer> expected =
+                    List.of(own, 1, shape.kv().heads(), columns, shape.kv().headDim());
             if (!type.shape().equals(expected) || !real(type)) {
                 throw refuse(
                         function,
@@ -64,11 +76,9 @@ final class FunctionContract {
                         type.toString());
             }
         }
-        Value logits = function.outputs().stream()
-                .filter(output -> output.name().equals("logits"))
-                .findFirst()
-                .orElseThrow(() -> refuse(function, "an output 'logits'", names(function.outputs())));
-        expect(function, logits, List.of(picks ? 1 : rows, shape.vocab()), false);
+        if (layers % shape.kv().layers() != 0) {
+            throw refuse(function, "states of " + shape.kv().layers() + " layers each", names(function.states()));
+        }
     }
 
     /**

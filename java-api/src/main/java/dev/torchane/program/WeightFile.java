@@ -29,12 +29,14 @@ public final class WeightFile implements AutoCloseable {
 
     private final Path file;
     private final Arena arena;
+    private final MemorySegment mapped;
     private final Map<Long, Blob> blobs;
     private volatile boolean closed;
 
-    private WeightFile(Path file, Arena arena, Map<Long, Blob> blobs) {
+    private WeightFile(Path file, Arena arena, MemorySegment mapped, Map<Long, Blob> blobs) {
         this.file = file;
         this.arena = arena;
+        this.mapped = mapped;
         this.blobs = blobs;
     }
 
@@ -48,7 +50,7 @@ public final class WeightFile implements AutoCloseable {
         Arena arena = Arena.ofShared();
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-            return new WeightFile(file, arena, new Check(file, mapped).blobs());
+            return new WeightFile(file, arena, mapped, new Check(file, mapped).blobs());
         } catch (NoSuchFileException e) {
             arena.close();
             throw new TorchAneException("the weight file " + file + " is missing: build the model again", e);
@@ -100,6 +102,18 @@ public final class WeightFile implements AutoCloseable {
                     + blob.dtype().mil() + "; program and weights do not belong together, build the model again");
         }
         return blob.data();
+    }
+
+    /** Reads the file into memory; what is read is dropped when memory is short. */
+    public void prefetch() {
+        requireOpen();
+        mapped.load();
+    }
+
+    /** Gives the memory of the file's pages back; they are read again when they are next used. */
+    public void forget() {
+        requireOpen();
+        mapped.unload();
     }
 
     private void requireOpen() {

@@ -30,7 +30,16 @@ final class CausalLmExport {
         this.checkpoint = checkpoint;
         this.options = options;
         this.stages = stages;
-        plan = LadderPlan.of(options, contextLimit(checkpoint));
+        plan = plan(checkpoint, options);
+    }
+
+    /**
+     * The windows and rungs that options mean for a model.
+     *
+     * @throws IllegalArgumentException when they do not fit it
+     */
+    static LadderPlan plan(Checkpoint checkpoint, BuildOptions options) {
+        return LadderPlan.of(options, contextLimit(checkpoint));
     }
 
     /**
@@ -64,7 +73,11 @@ final class CausalLmExport {
                         "load", "load the model", () -> module.load_causal_lm(checkpoint.configJson(), tensors));
                 ProgramBuilder program = ProgramBuilder.create();
                 String answer = module.export_causal_lm(
-                        model, optionsJson(calibration), new MilProgramSink(program, weights), weights, stages);
+                        model,
+                        optionsJson(options, plan, calibration),
+                        new MilProgramSink(program, weights),
+                        weights,
+                        stages);
                 ObjectNode description = object(answer);
                 note(description.path("report").path("stages"), weights);
                 return new Exported(program.build(), description, versions);
@@ -85,7 +98,8 @@ final class CausalLmExport {
         }
     }
 
-    private String optionsJson(int[] calibration) {
+    /** What Python is told of the options. */
+    static String optionsJson(BuildOptions options, LadderPlan plan, int[] calibration) {
         ObjectNode node = JSON.createObjectNode();
         node.put("target", options.target().id());
         node.put("precision", options.precision().mil());
@@ -109,7 +123,7 @@ final class CausalLmExport {
         return limit.intValue();
     }
 
-    private static ObjectNode object(String json) {
+    static ObjectNode object(String json) {
         try {
             if (JSON.readTree(json) instanceof ObjectNode object) {
                 return object;

@@ -21,6 +21,18 @@ interface ExporterModule {
     String export_causal_lm(
             Value model, String optionsJson, ProgramSink program, WeightSink weights, ProgressSink progress);
 
+    /** The template of a configuration, traced and checked: an opaque handle. */
+    Value begin_chunks(String configJson, String optionsJson, ProgressSink progress);
+
+    /** JSON for the manifest, and of all layers and weights what {@link ChunkedExport} binds them by. */
+    String describe_chunks(Value export);
+
+    /** Lowers {@code count} layers from {@code first} on. */
+    void send_layers(Value export, ProgramSink program, int first, int count);
+
+    /** Lowers what comes behind the layers. */
+    void send_head(Value export, ProgramSink program);
+
     /** The logits after the last id, fp32 {@code [vocab]}, computed by transformers alone: a contiguous tensor. */
     PythonTensor eager_logits(Value model, List<Integer> ids);
 

@@ -2,6 +2,7 @@ package dev.torchane.host;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.torchane.build.BuildOptions;
+import dev.torchane.build.ChunkLimits;
 import dev.torchane.build.Exporter;
 import dev.torchane.build.ModuleInputs;
 import dev.torchane.build.ModuleOptions;
@@ -41,6 +42,19 @@ public final class GraalPyExporter implements Exporter {
             TokenizerFiles.check(source);
             CausalLmExport export = new CausalLmExport(source, options, stages);
             write(source, options, export, host(progress, stages), directory, stages);
+        }
+    }
+
+    @Override
+    public void exportChunks(
+            Path checkpoint, BuildOptions options, ChunkLimits limits, Path directory, Path whole, Progress progress) {
+        WeightStore.requireStorable(options);
+        Stages stages = new Stages(progress);
+        try (Checkpoint source = Checkpoint.open(checkpoint)) {
+            source.hasTiedHead();
+            TokenizerFiles.check(source);
+            ChunkedExport export = new ChunkedExport(source, options, limits, stages);
+            export.write(host(progress, stages), directory, whole);
         }
     }
 

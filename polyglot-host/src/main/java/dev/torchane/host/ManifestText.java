@@ -12,6 +12,7 @@ import dev.torchane.program.Manifest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 
 /** Puts together a bundle's {@code manifest.json}, as docs/architecture.md describes it. */
 final class ManifestText {
@@ -75,6 +76,17 @@ final class ManifestText {
         plan.rungs().forEach(ladder::add);
         manifest.set("rope", description.required("rope"));
         manifest.set("rowAxes", description.required("rowAxes"));
+        return this;
+    }
+
+    /** The row axes of these inputs. */
+    ManifestText rowAxes(Map<String, Integer> axes, Set<String> inputs) {
+        ObjectNode node = manifest.putObject("rowAxes");
+        axes.forEach((name, axis) -> {
+            if (inputs.contains(name)) {
+                node.put(name, axis);
+            }
+        });
         return this;
     }
 

@@ -14,9 +14,9 @@ import org.graalvm.polyglot.Value;
 final class MilProgramSink implements ProgramSink {
 
     private final ProgramBuilder program;
-    private final WeightStore weights;
+    private final WeightConstants weights;
 
-    MilProgramSink(ProgramBuilder program, WeightStore weights) {
+    MilProgramSink(ProgramBuilder program, WeightConstants weights) {
         this.program = program;
         this.weights = weights;
     }
@@ -29,10 +29,10 @@ final class MilProgramSink implements ProgramSink {
     private static final class MilFunctionSink implements FunctionSink {
 
         private final FunctionBuilder function;
-        private final WeightStore weights;
+        private final WeightConstants weights;
         private final Map<String, dev.torchane.program.Value> weightHandles = new HashMap<>();
 
-        MilFunctionSink(FunctionBuilder function, WeightStore weights) {
+        MilFunctionSink(FunctionBuilder function, WeightConstants weights) {
             this.function = function;
             this.weights = weights;
         }

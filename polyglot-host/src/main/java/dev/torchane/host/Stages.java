@@ -1,5 +1,7 @@
 package dev.torchane.host;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.torchane.build.Progress;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -39,6 +41,11 @@ final class Stages implements ProgressSink {
     /** Notes time that was measured elsewhere. */
     void add(String key, double more) {
         seconds.merge(key, more, Double::sum);
+    }
+
+    /** What a report without numbers is. */
+    JsonNode nothing() {
+        return MissingNode.getInstance();
     }
 
     /** Seconds by stage, in the order in which they began. */

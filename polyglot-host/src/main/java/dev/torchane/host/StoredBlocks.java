@@ -31,7 +31,7 @@ interface StoredBlocks {
                         && tensor.columns() == weight.columns())
                 .filter(tensor ->
                         IntStream.range(0, weight.rows()).parallel().allMatch(row -> same(tensor, weight, row)))
-                .map(tensor -> blocks(tensor, arena));
+                .map(tensor -> blocks(tensor, 0, weight.rows(), arena));
     }
 
     private static boolean same(WeightTensor tensor, WeightRows weight, int row) {
@@ -47,12 +47,13 @@ interface StoredBlocks {
         return true;
     }
 
-    private static EncodedWeight blocks(WeightTensor tensor, Arena arena) {
+    /** The blocks of some rows. */
+    static EncodedWeight blocks(WeightTensor tensor, int first, int rows, Arena arena) {
         WeightType kind = tensor.type();
         long bytes = tensor.rowBytes();
-        MemorySegment data = arena.allocate(kind.bytes(tensor.elements()), 64);
-        for (long row = 0; row < tensor.rows(); row++) {
-            data.asSlice(row * bytes, bytes).copyFrom(tensor.row(row));
+        MemorySegment data = arena.allocate(rows * bytes, 64);
+        for (long row = 0; row < rows; row++) {
+            data.asSlice(row * bytes, bytes).copyFrom(tensor.row(first + row));
         }
         return new EncodedWeight(
                 WeightEncoding.STORED, DType.UINT8, data, Optional.empty(), Optional.of(kind), new EncodingError(0, 0));

@@ -26,7 +26,7 @@ import java.util.Optional;
  * <p>Matrices of linear layers are stored in the build's encoding, the embedding and the head in {@link WeightEncoding#ofTables},
  * everything else in the program's precision.
  */
-final class WeightStore implements WeightSink {
+final class WeightStore implements WeightSink, WeightConstants {
 
     /**
      * A weight in the file.
@@ -107,20 +107,30 @@ final class WeightStore implements WeightSink {
 
     /** Encodes a weight and appends it to the file; its bytes are read during the call only. */
     void put(String name, MemorySegment data, TensorType type, String role) {
+        int rows = type.rank() < 2 ? 1 : type.axis(0);
+        int columns = Math.toIntExact(type.elements() / Math.max(1, rows));
+        put(new WeightRows(name, data, type.dtype(), rows, columns), type, role, blocks);
+    }
+
+    /**
+     * Encodes a weight and appends it to the file.
+     *
+     * @param type its shape; its element type is that of the rows before they are encoded
+     * @param found where its blocks are found, if it is to keep them
+     */
+    void put(WeightRows source, TensorType type, String role, StoredBlocks found) {
+        String name = source.name();
         if (stored.containsKey(name) || aliases.containsKey(name)) {
             throw new TorchAneException("weight '" + name + "' was given twice");
         }
         WeightEncoding chosen = chosen(type, role);
-        int rows = type.rank() < 2 ? 1 : type.axis(0);
-        int columns = Math.toIntExact(type.elements() / Math.max(1, rows));
-        WeightRows source = new WeightRows(name, data, type.dtype(), rows, columns);
         try (Arena arena = Arena.ofShared()) {
-            EncodedWeight encoded = encode(source, chosen, type.rank(), arena);
+            EncodedWeight encoded = encode(source, chosen, type.rank(), found, arena);
             Literal.Blob blob = file.append(blobType(type, encoded), encoded.data());
             Optional<Literal.Blob> table =
                     encoded.table().map(each -> file.append(tableType(each, type.rank()), each.data()));
-            int group = group(encoded, rows, columns);
-            String note = note(role, chosen, encoded.encoding(), group, rows, columns);
+            int group = group(encoded, source.rows(), source.columns());
+            String note = note(role, chosen, encoded.encoding(), group, source.rows(), source.columns());
             stored.put(
                     name,
                     new Stored(
@@ -136,9 +146,9 @@ final class WeightStore implements WeightSink {
         }
     }
 
-    private EncodedWeight encode(WeightRows source, WeightEncoding chosen, int rank, Arena arena) {
+    private EncodedWeight encode(WeightRows source, WeightEncoding chosen, int rank, StoredBlocks found, Arena arena) {
         return (chosen == WeightEncoding.STORED && rank == 2
-                        ? blocks.find(source, arena)
+                        ? found.find(source, arena)
                         : Optional.<EncodedWeight>empty())
                 .orElseGet(() -> WeightEncoder.encode(source, chosen, precision, arena));
     }
@@ -203,8 +213,8 @@ final class WeightStore implements WeightSink {
         aliases.put(name, resolve(of));
     }
 
-    /** The name a weight is stored under. */
-    String resolve(String name) {
+    @Override
+    public String resolve(String name) {
         return aliases.getOrDefault(name, name);
     }
 
@@ -232,7 +242,8 @@ final class WeightStore implements WeightSink {
     }
 
     /** Adds a weight to a function: a constant, behind the operation that makes it the program's precision if need be. */
-    Value emit(String name, FunctionBuilder function) {
+    @Override
+    public Value emit(String name, FunctionBuilder function) {
         Stored weight = get(name);
         if (weight.blocks().isPresent()) {
             WeightType kind = weight.blocks().get();

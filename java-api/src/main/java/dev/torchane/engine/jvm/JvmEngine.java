@@ -27,6 +27,12 @@ public final class JvmEngine implements Engine {
         return "";
     }
 
+    /** {@inheritDoc} Packed weights are Java arrays; a quarter of the heap is left to everything else. */
+    @Override
+    public long weightMemory() {
+        return Runtime.getRuntime().maxMemory() / 4 * 3;
+    }
+
     /**
      * {@inheritDoc}
      *

@@ -38,6 +38,9 @@ final class JvmProgram implements LoadedProgram {
     private final KernelSet kernels;
     private final WorkerPool pool;
     private final EngineOptions options;
+    /** Weights were let go once: those of a function are packed again, on all threads, when it is planned. */
+    private volatile boolean released;
+
     private final ConcurrentLinkedDeque<Call> idle = new ConcurrentLinkedDeque<>();
     private final Lifetime lifetime = new Lifetime("the program", this::free);
 
@@ -165,6 +168,9 @@ final class JvmProgram implements LoadedProgram {
     }
 
     Plan plan(Function function) {
+        if (released) {
+            pack(function);
+        }
         return Planner.plan(Planner.prepare(function, options.numerics()), store, options);
     }
 
@@ -185,6 +191,15 @@ final class JvmProgram implements LoadedProgram {
         kernels.firstRunEnded(memories);
         if (idle.size() < KEPT_CALLS) {
             idle.addFirst(call);
+        }
+    }
+
+    @Override
+    public void releaseWeights() {
+        released = true;
+        store.clear();
+        synchronized (functions) {
+            functions.values().forEach(JvmFunction::forget);
         }
     }
 
