@@ -1,5 +1,7 @@
 package dev.torchane.program;
 
+import java.util.Arrays;
+
 /** Element types of MIL, with their MIL name and their width. */
 public enum DType {
     FP64("fp64", 64),
@@ -82,6 +84,11 @@ public enum DType {
                 return value == 0 ? 0.0 : value;
             }
         }
+    }
+
+    /** Whether MIL has an element type of this name. */
+    static boolean isMil(String name) {
+        return Arrays.stream(values()).anyMatch(type -> type.mil.equals(name));
     }
 
     /**

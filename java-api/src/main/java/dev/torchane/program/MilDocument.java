@@ -57,11 +57,39 @@ public final class MilDocument {
      * @throws MilSyntaxException when its text is malformed
      */
     public synchronized Function function(String name) {
+        int offset = offset(name);
+        return functions.computeIfAbsent(name, key -> parser(Map.of()).read(offset));
+    }
+
+    /**
+     * One function, its inputs of open shape having chosen shapes; others have their default. Read at each call.
+     *
+     * @param shapes by the input's name
+     * @throws MilSyntaxException when its text is malformed, or the shapes do not fit
+     */
+    public Function function(String name, Map<String, List<Integer>> shapes) {
+        return parser(shapes).read(offset(name));
+    }
+
+    /**
+     * One function as its text declares it, whether it can run or not.
+     *
+     * @throws MilSyntaxException when its text is malformed
+     */
+    public MilSurvey survey(String name) {
+        return MilFunctionParser.survey(new MilLexer(source, text), offset(name));
+    }
+
+    private MilFunctionParser parser(Map<String, List<Integer>> shapes) {
+        return new MilFunctionParser(new MilLexer(source, text), shapes);
+    }
+
+    private int offset(String name) {
         Integer offset = outline.functions().get(name);
         if (offset == null) {
             throw new IllegalArgumentException("the program has no function '" + name + "'; it has " + functionNames());
         }
-        return functions.computeIfAbsent(name, key -> new MilFunctionParser(new MilLexer(source, text)).read(offset));
+        return offset;
     }
 
     /** The whole program. */

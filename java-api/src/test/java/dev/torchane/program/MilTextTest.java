@@ -159,7 +159,7 @@ class MilTextTest {
             uint64(4294967360) | uint64(99999999999999999999) | expected the offset of a blob
             [0x1p+0, 0x1.8p+1] | [0x1p+0] | needs 2 numbers, found 1
             [0x1p+0, 0x1.8p+1] | [0x1p+, 1] | expected a hexadecimal number, found '0x1p+'
-            [1, 64]> x | [?, 64]> x | expected the size of an axis (shapes are static), found '?'
+            [1, 64]> x | [?, 64]> x | expected a fixed shape, or one in FlexibleShapeInformation (shapes are static), found tensor<fp16, [?, 64]>
             (z, a) | (z, q) | expected results that are defined, found 'q'
             axis = int32(0) | axis = int32(0.5) | int32 cannot hold 0.5
             /* } */ | /* } | expected the end of this comment
