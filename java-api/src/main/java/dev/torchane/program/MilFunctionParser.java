@@ -160,7 +160,8 @@ final class MilFunctionParser extends MilGrammar {
             opaque.add(input.name());
             return OPAQUE;
         }
-        List<Integer> shape = chosen.getOrDefault(input.name(), shapes.defaults().get(input.name()));
+        List<Integer> shape =
+                chosen.getOrDefault(input.name(), shapes.defaults().get(input.name()));
         if (shape == null && !shapes.enumerated().isEmpty()) {
             shape = shapes.enumerated().values().iterator().next().get(input.name());
         }
@@ -240,7 +241,8 @@ final class MilFunctionParser extends MilGrammar {
         for (int i = 0; i < declared.size(); i++) {
             results.add(new Value(declared.get(i).name(), types.get(i)));
         }
-        if (kind.equals("const") && !opaque.contains(results.isEmpty() ? "" : results.getFirst().name())) {
+        if (kind.equals("const")
+                && !opaque.contains(results.isEmpty() ? "" : results.getFirst().name())) {
             checkConstant(offset, results, attributes);
             literals.put(results.getFirst().name(), attributes.get("val"));
         }
@@ -251,8 +253,7 @@ final class MilFunctionParser extends MilGrammar {
     }
 
     /** The results' types: as declared, or as inference gives them where a shape is open. */
-    private List<TensorType> types(
-            int offset, String kind, Map<String, List<Value>> operands, List<Result> declared) {
+    private List<TensorType> types(int offset, String kind, Map<String, List<Value>> operands, List<Result> declared) {
         boolean open = false;
         List<TensorType> types = new ArrayList<>(declared.size());
         for (Result result : declared) {
@@ -268,9 +269,8 @@ final class MilFunctionParser extends MilGrammar {
         if (!open) {
             return types;
         }
-        boolean known = operands.values().stream()
-                .flatMap(List::stream)
-                .noneMatch(value -> opaque.contains(value.name()));
+        boolean known =
+                operands.values().stream().flatMap(List::stream).noneMatch(value -> opaque.contains(value.name()));
         if (known) {
             try {
                 Signature signature = OperationTable.signature(kind);

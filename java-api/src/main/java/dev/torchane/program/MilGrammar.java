@@ -28,7 +28,8 @@ abstract sealed class MilGrammar permits MilOutlineParser, MilFunctionParser, Mi
     final TensorType type(int offset, String word) {
         MilType type = milType(offset, word);
         return type.fixed()
-                .orElseThrow(() -> lexer.error(offset, "expected a tensor of fixed shape (shapes are static), found " + type));
+                .orElseThrow(() ->
+                        lexer.error(offset, "expected a tensor of fixed shape (shapes are static), found " + type));
     }
 
     /** Any type, from behind its first word. */

@@ -114,8 +114,8 @@ public sealed interface MilType {
         public String toString() {
             StringJoiner text = new StringJoiner(", ", kind + "<", ">");
             dtype.ifPresent(each -> text.add(each.mil()));
-            properties.forEach((name, value) ->
-                    text.add(Character.isDigit(name.charAt(0)) ? value : name + "=" + value));
+            properties.forEach(
+                    (name, value) -> text.add(Character.isDigit(name.charAt(0)) ? value : name + "=" + value));
             return text.toString();
         }
     }

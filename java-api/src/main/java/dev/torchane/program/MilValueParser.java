@@ -84,7 +84,9 @@ final class MilValueParser extends MilGrammar {
             } else if (choice instanceof List<?> list) { // one input's shapes in a list
                 for (int i = 0; i < list.size(); i++) {
                     List<Integer> shape = integers(list.get(i));
-                    enumerated.computeIfAbsent(Integer.toString(i), _ -> new LinkedHashMap<>()).put(key, shape);
+                    enumerated
+                            .computeIfAbsent(Integer.toString(i), _ -> new LinkedHashMap<>())
+                            .put(key, shape);
                 }
             }
         });

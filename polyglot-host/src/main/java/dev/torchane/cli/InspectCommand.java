@@ -1,5 +1,6 @@
 package dev.torchane.cli;
 
+import dev.torchane.program.AneRules;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
 import dev.torchane.program.Manifest;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code inspect BUNDLE}. */
@@ -26,9 +28,22 @@ final class InspectCommand implements Runnable {
     @Parameters(index = "0", paramLabel = "BUNDLE", description = "Directory of the bundle.")
     private Path path = Path.of("");
 
+    @Option(
+            names = "--ane",
+            description = "Print what of the program the Neural Engine would not like, and nothing else.")
+    private boolean ane;
+
+    @Option(names = "--profile", description = "Rules for --ane: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
+    private AneRules.Profile profile = AneRules.Profile.COREAI_ANE;
+
     @Override
     public void run() {
         try (Bundle bundle = Bundle.open(path)) {
+            if (ane) {
+                System.out.println(profile.id() + " rules (docs/ane-rules.md)");
+                AneFindings.print(AneRules.check(bundle.program(), profile), System.out);
+                return;
+            }
             print(bundle.manifest(), bundle.program(), System.out);
         }
     }
