@@ -10,6 +10,7 @@ import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
 import dev.torchane.program.MilFile;
 import dev.torchane.program.Program;
+import dev.torchane.program.WeightFileWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -56,13 +57,25 @@ public final class MilProgram implements AutoCloseable {
     }
 
     /**
-     * A program that was made in Java. Its constants stand in the program; large weights are inputs, or in a bundle.
+     * A program that was made in Java. Its constants stand in the program; large weights are inputs, or see the next.
      *
      * @throws TorchAneException when the program names a weight file, or the engine cannot run it
      */
     public static MilProgram of(Program program, String engine, EngineOptions options) {
         Arguments.given(program, "program");
-        return load(directory -> MilFile.writeBundle(program, directory, "cpu"), engine, options);
+        return of(_ -> program, engine, options);
+    }
+
+    /**
+     * A program that is made in Java, with large constants.
+     *
+     * @param maker appends them to the weight file it is given, and answers the program that names them with
+     *     {@link dev.torchane.program.BundleWriter#blob}
+     */
+    public static MilProgram of(
+            java.util.function.Function<WeightFileWriter, Program> maker, String engine, EngineOptions options) {
+        Arguments.given(maker, "maker");
+        return load(directory -> MilFile.writeBundle(directory, "cpu", maker), engine, options);
     }
 
     /**

@@ -49,7 +49,7 @@ public record Tensor(TensorType type, MemorySegment data) {
         return tensor;
     }
 
-    /** Element {@code index} in row-major order, as fp32 (fp32, fp16, bf16, int32, int16, int8, uint8, bool). */
+    /** Element {@code index} in row-major order, as fp32 (fp32, fp16, bf16, int32, int16, uint16, int8, uint8, bool). */
     public float get(long index) {
         return switch (type.dtype()) {
             case FP32 -> data.getAtIndex(F32, index);
@@ -57,6 +57,7 @@ public record Tensor(TensorType type, MemorySegment data) {
             case BF16 -> Float.intBitsToFloat(data.getAtIndex(I16, index) << 16);
             case INT32 -> data.getAtIndex(I32, index);
             case INT16 -> data.getAtIndex(I16, index);
+            case UINT16 -> data.getAtIndex(I16, index) & 0xffff;
             case INT8 -> data.get(ValueLayout.JAVA_BYTE, index);
             case UINT8, BOOL -> data.get(ValueLayout.JAVA_BYTE, index) & 0xff;
             default -> throw unsupported();
@@ -69,7 +70,7 @@ public record Tensor(TensorType type, MemorySegment data) {
             case FP32 -> data.setAtIndex(F32, index, value);
             case FP16 -> data.setAtIndex(I16, index, Float.floatToFloat16(value));
             case INT32 -> data.setAtIndex(I32, index, (int) value);
-            case INT16 -> data.setAtIndex(I16, index, (short) value);
+            case INT16, UINT16 -> data.setAtIndex(I16, index, (short) (int) value);
             case INT8, UINT8, BOOL -> data.set(ValueLayout.JAVA_BYTE, index, (byte) (int) value);
             default -> throw unsupported();
         }

@@ -174,12 +174,16 @@ public final class MilFile {
     }
 
     /**
-     * Writes a bundle of a program that was made in Java and names no weight files.
+     * Writes a bundle of a program that is made in Java.
      *
-     * @throws TorchAneException when it names one, or cannot be written
+     * @param maker appends large constants to the weight file it is given, and answers the program that names them with
+     *     {@link BundleWriter#blob}
+     * @throws TorchAneException when program and weights do not belong together, or cannot be written
      */
-    public static void writeBundle(Program program, Path directory, String target) {
+    public static void writeBundle(
+            Path directory, String target, java.util.function.Function<WeightFileWriter, Program> maker) {
         try (BundleWriter bundle = BundleWriter.create(directory)) {
+            Program program = maker.apply(bundle.weights());
             bundle.program(program);
             bundle.manifest(manifest("program", digest(MilText.write(program)), target, Map.of()));
             bundle.finish();
