@@ -66,16 +66,23 @@ class ChunkedExport(CausalLMExport):
             "kinds": [numbers[id(kind)] for kind in self.kind_of],
             "layers": self.structure.layers,
             "head": self.structure.head + ".weight",
-            "weights": [self._describe(name, role) for name, role in sent_names(self).items()],
+            "weights": self._describe_weights(),
         }
 
-    def _describe(self, name: str, role: str) -> dict:
+    def _describe_weights(self) -> list[dict]:
+        known: dict[tuple, tuple[float, float]] = {}  # layers share their weights
+        return [self._describe(name, role, known) for name, role in sent_names(self).items()]
+
+    def _describe(self, name: str, role: str, known: dict) -> dict:
         head, embedding = self.structure.head + ".weight", self.structure.embedding + ".weight"
         special = {head: "head", embedding: "embedding"}
         tensor = self.weights[name].detach()
         tied = name == head and tensor.data_ptr() == self.weights[embedding].data_ptr()
         source = embedding if tied else name
-        factor, offset = _change(source, tensor)
+        key = (tensor.data_ptr(), tuple(tensor.shape))
+        if key not in known:
+            known[key] = _change(source, tensor)
+        factor, offset = known[key]
         return {
             "name": name,
             "source": source,
@@ -90,7 +97,7 @@ def _change(name: str, tensor: torch.Tensor) -> tuple[float, float]:
     """What passes made of a weight: ``factor`` (a power of two) times the checkpoint's value plus ``offset``."""
     plain = template_values(name, tensor.shape)
     for offset in _OFFSETS:
-        factor = float(2.0 ** torch.log2((tensor.abs() / (plain + offset).abs()).median()).round())
+        factor = float(2.0 ** torch.log2(tensor.abs().sum() / (plain + offset).abs().sum()).round())
         if torch.allclose(tensor, factor * (plain + offset), rtol=1e-6, atol=1e-7):
             return factor, factor * offset
     raise UnsupportedModelError(
