@@ -39,8 +39,9 @@ TEMPLATE_SIZES = {"vocab_size": 64, "intermediate_size": 96}
 def template_causal_lm(config_json: str) -> torch.nn.Module:
     """A model of a configuration with made-up weights (:func:`template_values`) that its layers share.
 
-    It has the widths of the real one, but for :data:`TEMPLATE_SIZES`. Raises as :func:`load_causal_lm`, and for a model
-    that keeps more than weights in its checkpoints.
+    It has the widths of the real one, but for :data:`TEMPLATE_SIZES`. Its ``template_samples`` are the
+    :func:`template_sample` of each weight, to tell later what passes made of it. Raises as :func:`load_causal_lm`, and
+    for a model that keeps more than weights in its checkpoints.
     """
     values = json.loads(config_json)
     text = values.get("text_config", values)
@@ -54,21 +55,31 @@ def template_causal_lm(config_json: str) -> torch.nn.Module:
         raise CheckpointError(f"the model's checkpoints have buffers ({_some(saved)}): build it as one program")
     aliases = _aliases(model)
     known: dict[tuple, torch.Tensor] = {}
+    samples: dict[str, torch.Tensor] = {}
     for name, tensor in list(model.named_parameters()):
         key = (_without_numbers(name), tuple(tensor.shape))
         if key not in known:
             known[key] = template_values(name, tensor.shape)
+        samples[name] = template_sample(known[key]).clone()
         shared = _put(model, name, torch.nn.Parameter(known[key], requires_grad=False))
         for alias in (alias for alias, original in aliases.items() if original == name):
             _put(model, alias, shared)
+    model.template_samples = samples
     return model.eval().requires_grad_(False)
+
+
+def template_sample(values: torch.Tensor) -> torch.Tensor:
+    """Some thousands of a weight's values, from all over it."""
+    return values.detach().reshape(-1)[:: max(1, values.numel() // 4096)]
 
 
 def template_values(name: str, shape: Sequence[int]) -> torch.Tensor:
     """What a template's weight holds: the same for each layer, of ordinary size."""
     seed = zlib.crc32(f"{_without_numbers(name)} {list(shape)}".encode())
     noise = torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-    return 1 + 0.1 * noise if len(shape) < 2 and name.endswith("weight") else noise / math.sqrt(shape[-1])
+    # In place: what is left behind lives until the next collection.
+    norm = len(shape) < 2 and name.endswith("weight")
+    return noise.mul_(0.1).add_(1) if norm else noise.div_(math.sqrt(shape[-1]))
 
 
 def _without_numbers(name: str) -> str:

@@ -11,9 +11,10 @@ from dataclasses import replace
 import torch
 
 from ..graph import Graph, Node, Ref, mapped, refs
-from ..loading import template_values
-from ..sinks import ProgramSink
+from ..loading import template_sample
+from ..sinks import ProgramSink, Progress
 from ._emit import Part, send_function, sent_names
+from ._options import Options
 from ._skeleton import Skeleton
 from ._structure import UnsupportedModelError
 from .causal import OPSET, CausalLMExport
@@ -41,6 +42,10 @@ class ChunkedExport(CausalLMExport):
 
     skeleton_class = AnyVocabulary
 
+    def __init__(self, template: torch.nn.Module, options: Options, progress: Progress):
+        super().__init__(template, options, progress)
+        self.samples: dict[str, torch.Tensor] = template.template_samples
+
     def send_layers(self, sink: ProgramSink, first: int, count: int) -> None:
         """The functions of ``count`` layers from ``first`` on."""
         self._send(sink, Part(first, count, "hidden"))
@@ -66,23 +71,18 @@ class ChunkedExport(CausalLMExport):
             "kinds": [numbers[id(kind)] for kind in self.kind_of],
             "layers": self.structure.layers,
             "head": self.structure.head + ".weight",
-            "weights": self._describe_weights(),
+            "weights": [self._describe(name, role) for name, role in sent_names(self).items()],
         }
 
-    def _describe_weights(self) -> list[dict]:
-        known: dict[tuple, tuple[float, float]] = {}  # layers share their weights
-        return [self._describe(name, role, known) for name, role in sent_names(self).items()]
-
-    def _describe(self, name: str, role: str, known: dict) -> dict:
+    def _describe(self, name: str, role: str) -> dict:
         head, embedding = self.structure.head + ".weight", self.structure.embedding + ".weight"
         special = {head: "head", embedding: "embedding"}
         tensor = self.weights[name].detach()
         tied = name == head and tensor.data_ptr() == self.weights[embedding].data_ptr()
         source = embedding if tied else name
-        key = (tensor.data_ptr(), tuple(tensor.shape))
-        if key not in known:
-            known[key] = _change(source, tensor)
-        factor, offset = known[key]
+        if source not in self.samples:
+            raise UnsupportedModelError(f"passes made a weight {name} that no checkpoint has: build the model as one")
+        factor, offset = _change(source, template_sample(tensor), self.samples[source])
         return {
             "name": name,
             "source": source,
@@ -93,9 +93,8 @@ class ChunkedExport(CausalLMExport):
         }
 
 
-def _change(name: str, tensor: torch.Tensor) -> tuple[float, float]:
+def _change(name: str, tensor: torch.Tensor, plain: torch.Tensor) -> tuple[float, float]:
     """What passes made of a weight: ``factor`` (a power of two) times the checkpoint's value plus ``offset``."""
-    plain = template_values(name, tensor.shape)
     for offset in _OFFSETS:
         factor = float(2.0 ** torch.log2(tensor.abs().sum() / (plain + offset).abs().sum()).round())
         if torch.allclose(tensor, factor * (plain + offset), rtol=1e-6, atol=1e-7):

@@ -9,6 +9,7 @@ import dev.torchane.build.ChunkLimits;
 import dev.torchane.build.Progress;
 import dev.torchane.build.WeightEncoding;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -31,11 +32,7 @@ final class ChunkedBuildInItsOwnProcess {
             default -> run(args);
         }
         System.out.printf("seconds %.1f%n", (System.nanoTime() - begin) / 1e9);
-        String peak = Files.readAllLines(Path.of("/proc/self/status")).stream()
-                .filter(line -> line.startsWith("VmHWM"))
-                .findFirst()
-                .orElse("VmHWM: 0 kB");
-        System.out.println("peak " + Long.parseLong(peak.replaceAll("\\D", "")) / 1024);
+        System.out.println("peak " + kilobytes("VmHWM") / 1024);
     }
 
     /** {@code layers FILE LAYERS VOCAB [sparse]}: writes a checkpoint. */
@@ -64,7 +61,31 @@ final class ChunkedBuildInItsOwnProcess {
                         ChunkLimits.defaults().withLayers(Integer.parseInt(args[4])),
                         Files.createDirectories(bundle),
                         bundle.resolveSibling(bundle.getFileName() + ".chunks"),
-                        Progress.none());
+                        memory());
+    }
+
+    /** Says how much memory is in use whenever a stage begins. */
+    private static Progress memory() {
+        return new Progress() {
+            @Override
+            public void stage(String stage, long total, String unit) {
+                System.out.println("resident " + kilobytes("VmRSS") / 1024 + " at " + stage);
+            }
+
+            @Override
+            public void done(long units) {}
+        };
+    }
+
+    private static long kilobytes(String field) {
+        try {
+            return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                    .filter(line -> line.startsWith(field))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void run(String[] args) {
