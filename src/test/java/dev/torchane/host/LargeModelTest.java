@@ -79,7 +79,7 @@ class LargeModelTest {
     private static JavaProcess run(String... arguments) throws Exception {
         return JavaProcess.run(
                 JavaProcess.classPath(_ -> true),
-                List.of("-Xmx3g", "-XX:+UseParallelGC"),
+                List.of(arguments[0].equals("build") ? "-Xmx1g" : "-Xmx3g", "-XX:+UseParallelGC"),
                 ChunkedBuildInItsOwnProcess.class.getName(),
                 arguments);
     }

@@ -45,6 +45,17 @@ public record LlamaFunctions(
         new Writer(builder.function(name), rows, columns).write(false);
     }
 
+    /** Some layers alone, with states of their own: from {@code emb} to {@code hidden}. */
+    public void chunk(ProgramBuilder builder, String name, int rows, int columns, int first, int count) {
+        new Writer(builder.function(name), rows, columns).writeLayers(first, count);
+    }
+
+    /** What is behind the layers, for {@code count} entries of the vocabulary: the weight {@code head} is of so many rows. */
+    public void head(ProgramBuilder builder, String name, int rows, int count, boolean one) {
+        Writer writer = new Writer(builder.function(name), rows, 0);
+        writer.head(writer.f.input("emb", TensorType.of(DType.FP32, 1, rows, hidden)), writer.pick(one), count);
+    }
+
     private final class Writer {
 
         private final FunctionBuilder f;
@@ -62,29 +73,55 @@ public record LlamaFunctions(
         }
 
         void write(boolean one) {
+            Value x = declare();
+            Value pick = pick(one);
+            x = layers(x, 0, layers);
+            head(x, pick, vocab);
+        }
+
+        void writeLayers(int first, int count) {
+            Value x = layers(declare(), first, count);
+            f.done(Map.of("hidden", x));
+        }
+
+        private Value declare() {
             Value x = f.input("emb", TensorType.of(DType.FP32, 1, rows, hidden));
             Value cosInput = f.input("cos", TensorType.of(DType.FP32, 1, rows, dim));
             Value sinInput = f.input("sin", TensorType.of(DType.FP32, 1, rows, dim));
             mask = f.input("mask", TensorType.of(DType.FP32, 1, 1, rows, columns));
             step = f.input("step", TensorType.of(DType.INT32, 1));
-            Value pick = one ? f.input("pick", TensorType.of(DType.FP32, 1, rows)) : null;
-            Value keys = f.state("key_cache", TensorType.of(stateType, layers, 1, kv, columns, dim));
-            Value values = f.state("value_cache", TensorType.of(stateType, layers, 1, kv, columns, dim));
             cos = f.expandDims("cos_rows", cosInput, 1);
             sin = f.expandDims("sin_rows", sinInput, 1);
-            for (int layer = 0; layer < layers; layer++) {
-                x = layer(layer, x, keys, values);
+            return x;
+        }
+
+        private Value pick(boolean one) {
+            return one ? f.input("pick", TensorType.of(DType.FP32, 1, rows)) : null;
+        }
+
+        private Value layers(Value emb, int first, int count) {
+            Value keys = f.state("key_cache", TensorType.of(stateType, count, 1, kv, columns, dim));
+            Value values = f.state("value_cache", TensorType.of(stateType, count, 1, kv, columns, dim));
+            Value x = emb;
+            for (int layer = 0; layer < count; layer++) {
+                x = layer(first + layer, layer, x, keys, values);
             }
+            return x;
+        }
+
+        private void head(Value hiddenRows, Value pick, int entries) {
+            boolean one = pick != null;
+            Value x = hiddenRows;
             if (one) {
                 Value wide = f.expandDims("pick_wide", pick, -1);
                 x = f.reduce("reduce_sum", "picked", f.mul("masked_rows", x, wide), List.of(1), true);
             }
             Value normed = f.rmsNorm("final", x, weight("norm", hidden), epsilon);
-            Value logits = f.linear("head", normed, weight("head", vocab, hidden));
-            f.done(Map.of("logits", f.reshape("flat", logits, one ? 1 : rows, vocab)));
+            Value logits = f.linear("head", normed, weight("head", entries, hidden));
+            f.done(Map.of("logits", f.reshape("flat", logits, one ? 1 : rows, entries)));
         }
 
-        private Value layer(int layer, Value x, Value keys, Value values) {
+        private Value layer(int layer, int row, Value x, Value keys, Value values) {
             String p = "l" + layer + "_";
             Value n1 = f.rmsNorm(p + "n1", x, weight(layer + "n1", hidden), epsilon);
             Value q = heads(p + "q", f.linear(p + "q", n1, weight(layer + "q", heads * dim, hidden)), heads);
@@ -93,8 +130,8 @@ public record LlamaFunctions(
             Value v = heads(p + "v", f.linear(p + "v", n1, weight(layer + "v", kv * dim, hidden)), kv);
             q = f.rope(p + "q_rope", q, cos, sin);
             k = f.rope(p + "k_rope", k, cos, sin);
-            k = store(p + "k", layer, k, keys);
-            v = store(p + "v", layer, v, values);
+            k = store(p + "k", row, k, keys);
+            v = store(p + "v", row, v, values);
             Value mixed = f.attention(p + "sdpa", q, k, v, mask, 1 / Math.sqrt(dim));
             mixed = f.reshape(p + "mixed", f.transpose(p + "rows", mixed, 0, 2, 1, 3), 1, rows, heads * dim);
             Value x1 = f.add(p + "x1", x, f.linear(p + "o", mixed, weight(layer + "o", hidden, heads * dim)));

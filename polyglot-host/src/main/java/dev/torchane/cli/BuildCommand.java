@@ -1,6 +1,5 @@
 package dev.torchane.cli;
 
-import dev.torchane.CausalLM;
 import dev.torchane.TorchAneException;
 import dev.torchane.cache.ModelCache;
 import java.io.IOException;
@@ -30,14 +29,16 @@ final class BuildCommand implements Runnable {
     @Mixin
     private ModelOptions options = new ModelOptions();
 
+    @Mixin
+    private ChunkFlags chunks = new ChunkFlags();
+
     @Override
     public void run() {
         if (Files.exists(output)) {
             throw new TorchAneException(output + " exists: choose another name, or remove it first");
         }
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
-            Path bundle = CausalLM.build(
-                    CausalLM.locate(model), options.builder(progress).build());
+            Path bundle = chunks.build(model, options.builder(progress).build());
             ModelCache.install(output, directory -> copy(bundle, directory));
         }
         System.out.println(output);

@@ -1,5 +1,7 @@
 package dev.torchane.cli;
 
+import dev.torchane.build.ChunkLimits;
+import dev.torchane.engine.chunks.ChunkIndex;
 import dev.torchane.program.AneRules;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
@@ -45,6 +47,9 @@ final class InspectCommand implements Runnable {
                 return;
             }
             print(bundle.manifest(), bundle.program(), System.out);
+            if (ChunkIndex.isIn(bundle)) {
+                print(ChunkIndex.read(bundle), System.out);
+            }
         }
     }
 
@@ -60,6 +65,30 @@ final class InspectCommand implements Runnable {
         print(program, out);
         WeightTable.print(manifest.weights(), out);
         operations(program, out);
+    }
+
+    private static void print(ChunkIndex index, PrintStream out) {
+        ChunkLimits limits = index.limits();
+        out.printf(
+                Locale.ROOT,
+                "%nchunks (limits of each: %d MB, %d layers, %s operations); each is a bundle to inspect%n",
+                limits.bytes() / 1_000_000,
+                limits.layers(),
+                limits.operations() == Integer.MAX_VALUE ? "any" : limits.operations());
+        index.chunks().forEach(part -> print(part, "layers", out));
+        index.heads().forEach(part -> print(part, "rows of the head", out));
+    }
+
+    private static void print(ChunkIndex.Part part, String unit, PrintStream out) {
+        out.printf(
+                Locale.ROOT,
+                "  %-12s %s %d to %d, %.1f MB, %d operations%n",
+                part.path(),
+                unit,
+                part.first(),
+                part.first() + part.count() - 1,
+                part.bytes() / 1e6,
+                part.operations());
     }
 
     private static void print(Manifest.Model model, PrintStream out) {

@@ -27,6 +27,9 @@ final class RunCommand implements Runnable {
     private ModelOptions options = new ModelOptions();
 
     @Mixin
+    private ChunkFlags chunks = new ChunkFlags();
+
+    @Mixin
     private EngineFlags engine = new EngineFlags();
 
     @Override
@@ -35,7 +38,7 @@ final class RunCommand implements Runnable {
         Answer.Clock clock = new Answer.Clock();
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
             CausalLMOptions resolved = engine.applyTo(options.builder(progress)).build();
-            try (CausalLM lm = CausalLM.fromPretrained(model, resolved)) {
+            try (CausalLM lm = chunks.open(model, resolved)) {
                 progress.finish();
                 Answer.print(lm, prompt, wanted, clock);
                 AotCache.makeIfAsked(lm.bundle());
