@@ -6,6 +6,7 @@ import dev.torchane.build.Target;
 import dev.torchane.build.WeightEncoding;
 import dev.torchane.cache.CacheRoot;
 import dev.torchane.engine.ComputeUnits;
+import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.engine.StateStorage;
@@ -46,8 +47,8 @@ public record CausalLMOptions(
     /** Collects options; each method returns the builder. */
     public static final class Builder {
 
-        private BuildOptions build = BuildOptions.defaults();
-        private String engine = "jvm";
+        private BuildOptions build = BuildOptions.defaults().withTarget(Target.byDefault());
+        private String engine = Engine.defaultName();
         private EngineOptions engineOptions = EngineOptions.defaults();
         private Path cache = CacheRoot.locate();
         private Progress progress = Progress.logged();

@@ -5,6 +5,7 @@ import dev.torchane.build.Progress;
 import dev.torchane.build.Target;
 import dev.torchane.build.WeightEncoding;
 import dev.torchane.cache.CacheRoot;
+import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
@@ -43,8 +44,8 @@ public record CompileOptions(
     /** Collects options; each method returns the builder. */
     public static final class Builder {
 
-        private ModuleOptions build = ModuleOptions.defaults();
-        private String engine = "jvm";
+        private ModuleOptions build = ModuleOptions.defaults().withTarget(Target.byDefault());
+        private String engine = Engine.defaultName();
         private EngineOptions engineOptions = EngineOptions.defaults();
         private Path cache = CacheRoot.locate();
         private Progress progress = Progress.logged();

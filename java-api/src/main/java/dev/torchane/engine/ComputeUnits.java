@@ -5,5 +5,20 @@ public enum ComputeUnits {
     ANE,
     GPU,
     CPU,
-    ALL
+    ALL;
+
+    /**
+     * The hardware where nobody chooses any: {@code -Dtorchane.units} (ane, gpu, cpu, all), or {@link #ALL}.
+     *
+     * @throws IllegalArgumentException when the property names none of them
+     */
+    public static ComputeUnits byDefault() {
+        String name = System.getProperty("torchane.units", "all");
+        for (ComputeUnits units : values()) {
+            if (units.name().equalsIgnoreCase(name)) {
+                return units;
+            }
+        }
+        throw new IllegalArgumentException("-Dtorchane.units must be ane, gpu, cpu or all, found '" + name + "'");
+    }
 }

@@ -28,6 +28,11 @@ public interface Engine {
         return Long.MAX_VALUE;
     }
 
+    /** Name of the engine where nobody chooses one: {@code -Dtorchane.engine}, or {@code jvm}. */
+    static String defaultName() {
+        return System.getProperty("torchane.engine", "jvm");
+    }
+
     /**
      * The engine with a name.
      *

@@ -24,9 +24,9 @@ public record EngineOptions(int threads, Numerics numerics, ComputeUnits units, 
         }
     }
 
-    /** Default threads, fp32 numerics, all units, states as declared, vector kernels. */
+    /** Default threads, fp32 numerics, {@link ComputeUnits#byDefault()}, states as declared, vector kernels. */
     public static EngineOptions defaults() {
-        return new EngineOptions(0, Numerics.FP32, ComputeUnits.ALL, StateStorage.DECLARED, true);
+        return new EngineOptions(0, Numerics.FP32, ComputeUnits.byDefault(), StateStorage.DECLARED, true);
     }
 
     public EngineOptions withThreads(int count) {

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.CausalLMOptions;
+import dev.torchane.CompileOptions;
+import dev.torchane.build.Target;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,5 +25,25 @@ class EngineOptionsTest {
         String message = assertThrows(IllegalArgumentException.class, () -> options.withThreads(threads))
                 .getMessage();
         assertTrue(message.contains("found " + threads), message);
+    }
+
+    @Test
+    void propertiesChooseEngineHardwareAndTargetWhereNobodyElseDoes() {
+        assertEquals("jvm", CausalLMOptions.defaults().engine());
+        assertEquals(Target.CPU, CausalLMOptions.defaults().build().target());
+        System.setProperty("torchane.engine", "coreai");
+        System.setProperty("torchane.units", "ane");
+        try {
+            assertEquals("coreai", CausalLMOptions.defaults().engine());
+            assertEquals(Target.ANE, CausalLMOptions.defaults().build().target());
+            assertEquals(
+                    ComputeUnits.ANE, CompileOptions.defaults().engineOptions().units());
+            System.setProperty("torchane.units", "tpu");
+            IllegalArgumentException e = assertThrows(IllegalArgumentException.class, EngineOptions::defaults);
+            assertEquals("-Dtorchane.units must be ane, gpu, cpu or all, found 'tpu'", e.getMessage());
+        } finally {
+            System.clearProperty("torchane.engine");
+            System.clearProperty("torchane.units");
+        }
     }
 }

@@ -4,6 +4,7 @@ import dev.torchane.CompileOptions;
 import dev.torchane.build.Progress;
 import dev.torchane.build.Target;
 import dev.torchane.build.WeightEncoding;
+import dev.torchane.engine.Engine;
 import picocli.CommandLine.Option;
 
 /** Options that say how modules are compiled, and what runs them. */
@@ -26,7 +27,7 @@ final class CompileFlags {
     private WeightEncoding weights;
 
     @Option(names = "--engine", description = "Engine that runs the programs; default ${DEFAULT-VALUE}.")
-    private String engine = "jvm";
+    private String engine = Engine.defaultName();
 
     @Option(names = "--threads", description = "Worker threads; default the physical cores.")
     private int threads;

@@ -1,6 +1,7 @@
 package dev.torchane.cli;
 
 import dev.torchane.CausalLMOptions;
+import dev.torchane.engine.Engine;
 import dev.torchane.engine.StateStorage;
 import picocli.CommandLine.Option;
 
@@ -8,7 +9,7 @@ import picocli.CommandLine.Option;
 final class EngineFlags {
 
     @Option(names = "--engine", description = "Engine that runs the model; default ${DEFAULT-VALUE}.")
-    private String engine = "jvm";
+    private String engine = Engine.defaultName();
 
     @Option(names = "--threads", description = "Worker threads; default the physical cores.")
     private int threads;

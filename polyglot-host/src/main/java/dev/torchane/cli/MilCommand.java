@@ -5,6 +5,7 @@ import dev.torchane.TorchAneException;
 import dev.torchane.build.Target;
 import dev.torchane.cache.ModelCache;
 import dev.torchane.engine.ComputeUnits;
+import dev.torchane.engine.Engine;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.engine.State;
@@ -167,10 +168,10 @@ final class MilCommand {
         private int repeat = 1;
 
         @Option(names = "--engine", description = "Engine; default ${DEFAULT-VALUE}.")
-        private String engine = "jvm";
+        private String engine = Engine.defaultName();
 
         @Option(names = "--units", description = "Hardware: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
-        private ComputeUnits units = ComputeUnits.ALL;
+        private ComputeUnits units = ComputeUnits.byDefault();
 
         @Option(
                 names = "--declared",

@@ -100,6 +100,7 @@ public final class GraalPyExporter implements Exporter {
                 bundle.program(exported.program());
                 return null;
             });
+            AneReport.log(exported.program(), options.target());
             ObjectNode description = exported.description();
             bundle.manifest(new ManifestText(options)
                     .source(

@@ -72,6 +72,7 @@ final class ModuleExport {
                 bundle.program(built.program());
                 return null;
             });
+            AneReport.log(built.program(), options.target());
             Map<String, String> text = new LinkedHashMap<>(options.asText());
             text.putAll(source.asText());
             bundle.manifest(new ManifestText(Manifest.MODULE, options.target(), text)
