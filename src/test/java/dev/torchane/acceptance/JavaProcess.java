@@ -30,6 +30,11 @@ public record JavaProcess(int exitCode, String out, String err) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        for (String property : List.of("torchane.engine", "torchane.units")) {
+            if (System.getProperty(property) != null) {
+                command.add("-D" + property + "=" + System.getProperty(property));
+            }
+        }
         command.addAll(flags);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));

@@ -23,6 +23,11 @@ public final class AneRules {
         public String id() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
+
+        @Override
+        public String toString() {
+            return id();
+        }
     }
 
     /** What breaking a rule costs. */

@@ -4,11 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.MilProgram;
 import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
+import dev.torchane.engine.Tensor;
 import dev.torchane.program.AneRules;
+import dev.torchane.program.MilFile;
 import dev.torchane.program.Program;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,6 +87,26 @@ class MilSamplesTest {
                     .filter(finding -> !finding.rule().id().equals("several-functions"))
                     .toList();
             assertEquals(List.of(), findings);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rms_norm", "kv_update", "swiglu"})
+    void theSamplesInTextRunAndBreakNoRule(String name) {
+        MilFile file = MilFile.open(Path.of("mil", name + ".mil"));
+        for (String function : file.document().functionNames()) {
+            assertEquals(
+                    List.of(), AneRules.check(file.document().survey(function), AneRules.Profile.DIRECT_ANE), function);
+        }
+        EngineOptions options = EngineOptions.defaults().withNumerics(Numerics.DECLARED);
+        try (MilProgram program = MilProgram.of(file, "jvm", options)) {
+            for (String function : program.functions()) {
+                Map<String, Tensor> inputs = new LinkedHashMap<>();
+                program.function(function)
+                        .tensors()
+                        .forEach(input -> inputs.put(input.name(), Tensor.allocate(input.type())));
+                program.run(function, inputs).values().forEach(result -> assertEquals(0, result.get(0)));
+            }
         }
     }
 }
