@@ -10,6 +10,9 @@ from generation import Session
 from models import tiny
 from recorder import Interpreter, Recorder
 from torch_ane import host
+from torch_ane.graph import Graph, Node, Ref
+from torch_ane.llm import UnsupportedModelError
+from torch_ane.llm.chunks import cut
 
 
 class Chunks(Recorder):
@@ -40,16 +43,16 @@ def chunked(model, spans, **options):
 class OneAfterAnother:
     """Runs chunks as one interpreter."""
 
-    def __init__(self, programs):
-        self.interpreters = [Interpreter(program, "fp32") for program in programs]
-        self.precision = torch.float32
+    def __init__(self, programs, precision="fp32"):
+        self.interpreters = [Interpreter(program, precision) for program in programs]
+        self.precision = self.interpreters[0].precision
         self.states = [{} for _ in programs]
 
     def run(self, name, given, _states):
         for interpreter, states in zip(self.interpreters, self.states, strict=True):
             function = interpreter.program.functions[name]
             for state, handle in function.states.items():
-                states.setdefault(state, torch.zeros(handle.shape))
+                states.setdefault(state, torch.zeros(handle.shape, dtype=self.precision))
             result = interpreter.run(name, {key: given[key] for key in function.inputs}, states)
             given = {**given, "emb": result.get("hidden")}
         return result
@@ -66,6 +69,31 @@ def test_chunks_one_after_another_answer_the_models_own_logits(family):
     found = session.feed(ids[8:], 8)
     expected = model(input_ids=torch.tensor([ids])).logits[0, -1]
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_chunks_of_fp16_differ_by_its_rounding():
+    model = tiny("llama")
+    described, programs = chunked(model, [(0, 1), (1, 2)], precision="fp16")
+    session = Session(programs[0], described, model, "fp16")
+    session.interpreter = OneAfterAnother(programs, "fp16")
+    ids = [(7 * n + 3) % 97 for n in range(8)]
+    found = session.feed(ids, 0).float()
+    expected = model(input_ids=torch.tensor([ids])).logits[0, -1]
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.01 * expected.abs().max().item())
+
+
+def test_a_model_whose_later_layers_read_the_embeddings_cannot_be_cut():
+    def node(name, op, *args):
+        return Node(name, op, None, args, {}, ((1, 4, 8),), (torch.float32,), "", name)
+
+    layer = "torch_ane.layer.default"
+    first = node("first", layer, Ref("emb"), None, None, None, 0)
+    again = node("again", "aten.add.Tensor", Ref("first"), Ref("emb"))
+    second = node("second", layer, Ref("again"), None, None, None, 1)
+    graph = Graph(("emb",), {}, {}, (first, again, second), (Ref("second"),))
+    assert [each.name for each in cut(graph, 0, 1).nodes] == ["first"]
+    with pytest.raises(UnsupportedModelError, match="behind layer 0 the model reads more .*again"):
+        cut(graph, 1, 2)
 
 
 def test_layers_of_one_kind_have_one_program(gemma3):

@@ -132,7 +132,7 @@ public final class CausalLM implements AutoCloseable {
     }
 
     /**
-     * A model from a bundle. No Python is needed.
+     * A model from a bundle, of one program or of {@linkplain ChunkedCausalLM chunks}. No Python is needed.
      *
      * @throws TorchAneException when the bundle is damaged, or the engine cannot run it
      */

@@ -16,6 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(name = "build", description = "Builds a model into a bundle.", mixinStandardHelpOptions = true)
 final class BuildCommand implements Runnable {
 
+    private static final long LARGE = 100_000_000;
+
     @Parameters(index = "0", paramLabel = "MODEL", description = "Hugging Face directory, GGUF file or id.")
     private String model = "";
 
@@ -44,13 +46,23 @@ final class BuildCommand implements Runnable {
         System.out.println(output);
     }
 
+    /** Whether a file has a second name now: bundles are never changed, so large weights need not be there twice. */
+    private static boolean linked(Path file, Path target) {
+        try {
+            Files.createLink(target, file);
+            return true;
+        } catch (IOException | UnsupportedOperationException elsewhere) {
+            return false;
+        }
+    }
+
     static void copy(Path from, Path to) {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path file : (Iterable<Path>) files::iterator) {
                 Path target = to.resolve(from.relativize(file).toString());
                 if (Files.isDirectory(file)) {
                     Files.createDirectories(target);
-                } else {
+                } else if (Files.size(file) < LARGE || !linked(file, target)) {
                     Files.copy(file, target);
                 }
             }

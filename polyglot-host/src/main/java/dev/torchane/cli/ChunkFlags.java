@@ -47,9 +47,8 @@ final class ChunkFlags {
 
     /** A model, built as the flags say; a bundle is taken as it is. */
     CausalLM open(String model, CausalLMOptions options) {
-        Path bundle = build(model, options);
         return chunks || resident > 0
-                ? ChunkedCausalLM.open(bundle, options(options))
+                ? ChunkedCausalLM.fromPretrained(model, options(options))
                 : CausalLM.fromPretrained(model, options);
     }
 }

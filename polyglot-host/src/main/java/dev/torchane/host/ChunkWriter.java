@@ -14,7 +14,6 @@ import dev.torchane.program.TensorType;
 import dev.torchane.weights.Checkpoint;
 import dev.torchane.weights.WeightTensor;
 import java.lang.foreign.Arena;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -162,9 +161,5 @@ final class ChunkWriter {
                         ? elements / encoding.group()
                         : encoding == WeightEncoding.INT8 ? tensor.rows() : 0;
         return elements * encoding.bits() / 8 + table * options.precision().bits() / 8;
-    }
-
-    static boolean isWhole(Path bundle) {
-        return Files.isRegularFile(bundle.resolve(Bundle.MANIFEST));
     }
 }

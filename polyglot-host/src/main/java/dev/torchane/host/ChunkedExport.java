@@ -286,9 +286,19 @@ final class ChunkedExport {
         }
     }
 
+    /** What installing the chunks left beside them. */
+    private static void deleteLocks(Path part) throws IOException {
+        try (var files = Files.newDirectoryStream(part, ".*.lock")) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+    }
+
     private static void move(Path whole, Path directory) {
         try {
             for (String part : List.of("chunks", "head")) {
+                deleteLocks(whole.resolve(part));
                 Files.move(whole.resolve(part), directory.resolve(part), StandardCopyOption.ATOMIC_MOVE);
             }
             try (var rest = Files.list(whole)) {
