@@ -94,7 +94,7 @@ public final class AneRules {
 
     /** What a profile would not like about a function. */
     public static List<Finding> check(Function function, Profile profile) {
-        AneRuleList.Subject subject = new AneRuleList.Subject(function, profile);
+        AneSubject subject = new AneSubject(function, profile);
         List<Finding> findings = new ArrayList<>();
         for (AneRuleList.Entry entry : AneRuleList.RULES) {
             if (entry.rule().profiles().contains(profile)) {
