@@ -109,10 +109,15 @@ record ChunkTemplate(Program program, Weights weights) {
         return names;
     }
 
-    /** Operations of its largest function, constants included. */
+    /** Operations that its largest function has at most when weights are bound: each is up to three of them. */
     int operations() {
         return program.functions().stream()
-                .mapToInt(function -> function.operations().size())
+                .mapToInt(function -> function.operations().size()
+                        + 2
+                                * (int) function.operations().stream()
+                                        .filter(operation ->
+                                                weights.nameOf(operation).isPresent())
+                                        .count())
                 .max()
                 .orElse(0);
     }

@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -153,22 +154,10 @@ final class ChunkedExport {
         ChunkTemplate.Weights weights = new ChunkTemplate.Weights(description.required("weights"), options.precision());
         requireTensors(weights);
         ChunkWriter writer = new ChunkWriter(checkpoint, options, digest, Map.of(), stages);
-        int[] kinds = new int[description.required("kinds").size()];
-        long[] bytes = new long[kinds.length];
-        String layers = description.required("layers").asText() + ".";
-        for (int layer = 0; layer < kinds.length; layer++) {
-            kinds[layer] = description.required("kinds").get(layer).asInt();
-        }
-        long headBytes = 0;
-        String head = description.required("head").asText();
-        for (ChunkTemplate.Described weight : weights.all()) {
-            if (weight.name().startsWith(layers)) {
-                String rest = weight.name().substring(layers.length());
-                bytes[Integer.parseInt(rest.substring(0, rest.indexOf('.')))] += writer.bytes(weight);
-            } else if (weight.name().equals(head)) {
-                headBytes += writer.bytes(weight);
-            }
-        }
+        JsonNode kinds = description.required("kinds");
+        long[] bytes =
+                layerBytes(writer, weights, description.required("layers").asText() + ".", kinds.size());
+        ChunkTemplate.Described head = weights.get(description.required("head").asText());
         ChunkPlanner planner = new ChunkPlanner(limits);
         Map<Integer, Integer> operations = new HashMap<>();
         List<ChunkPlanner.Span> spans = planner.layers(
@@ -176,28 +165,12 @@ final class ChunkedExport {
                 layer -> limits.operations() == Integer.MAX_VALUE
                         ? 0
                         : operations.computeIfAbsent(
-                                kinds[layer],
+                                kinds.get(layer).asInt(),
                                 _ -> template(weights, sink -> module.send_layers(export, sink, layer, 1))
                                         .operations()));
-        int rows = Math.toIntExact(checkpoint.tensor(weights.get(head).source()).rows());
-        List<ChunkPlanner.Span> headSpans = planner.head(rows, headBytes);
-        long largest = 0;
-        for (ChunkPlanner.Span span : spans) {
-            long size = 0;
-            for (int layer = 0; layer < span.count(); layer++) {
-                size += bytes[span.first() + layer];
-            }
-            largest = Math.max(largest, size);
-        }
-        LOG.log(
-                Level.INFO,
-                "{0} layers become {1} programs of up to {2} layers and {3} MB, the head {4} of {5} MB",
-                kinds.length,
-                spans.size(),
-                spans.stream().mapToInt(ChunkPlanner.Span::count).max().orElse(0),
-                largest >> 20,
-                headSpans.size(),
-                headBytes / headSpans.size() >> 20);
+        int rows = Math.toIntExact(checkpoint.tensor(head.source()).rows());
+        List<ChunkPlanner.Span> headSpans = planner.head(rows, writer.bytes(head));
+        LOG.log(Level.INFO, chosen(bytes, spans, writer.bytes(head), headSpans));
         Lowered lowered = new Lowered(
                 description,
                 versions,
@@ -219,6 +192,35 @@ final class ChunkedExport {
                                             sink -> module.send_layers(export, sink, span.first(), span.count()))));
         }
         return lowered;
+    }
+
+    /** Bytes of each layer's weights as they will be stored. */
+    private static long[] layerBytes(ChunkWriter writer, ChunkTemplate.Weights weights, String prefix, int layers) {
+        long[] bytes = new long[layers];
+        for (ChunkTemplate.Described weight : weights.all()) {
+            if (weight.name().startsWith(prefix)) {
+                String rest = weight.name().substring(prefix.length());
+                bytes[Integer.parseInt(rest.substring(0, rest.indexOf('.')))] += writer.bytes(weight);
+            }
+        }
+        return bytes;
+    }
+
+    private static String chosen(
+            long[] bytes, List<ChunkPlanner.Span> chunks, long headBytes, List<ChunkPlanner.Span> heads) {
+        long largest = chunks.stream()
+                .mapToLong(span -> Arrays.stream(bytes, span.first(), span.first() + span.count())
+                        .sum())
+                .max()
+                .orElse(0);
+        return "%d layers become %d programs of up to %d layers and %d MB, the head %d of %d MB"
+                .formatted(
+                        bytes.length,
+                        chunks.size(),
+                        chunks.stream().mapToInt(ChunkPlanner.Span::count).max().orElse(0),
+                        largest >> 20,
+                        heads.size(),
+                        headBytes / heads.size() >> 20);
     }
 
     private static ChunkTemplate template(ChunkTemplate.Weights weights, Consumer<ProgramSink> lowering) {
