@@ -2,7 +2,7 @@ package dev.torchane.engine.jvm;
 
 /**
  * What the kernels of {@link Panels.Blocks} want of the rows, computed once for all outputs: the sum of each block of inputs,
- * {@code [rows][blocks]}, added in order; for nibbles then the rows again, {@code [rows][inputs]}, each input divided by the
+ * {@code [rows][blocks]}; for nibbles then the rows again, {@code [rows][inputs]}, each input divided by the
  * place of its nibble ({@link #PLACES}), so that a kernel need not shift nibbles down.
  */
 final class BlockInputs {
@@ -24,6 +24,15 @@ final class BlockInputs {
                 : 0;
     }
 
+    /** Whether what is prepared of rows for one layer serves the other: nothing is for weights without blocks. */
+    static boolean alike(Panels one, Panels other) {
+        if (one instanceof Panels.Blocks != other instanceof Panels.Blocks || one.inputs() != other.inputs()) {
+            return false;
+        }
+        return !(one instanceof Panels.Blocks a && other instanceof Panels.Blocks b)
+                || a.block() == b.block() && a.nibbles() == b.nibbles();
+    }
+
     private static int scaled(Panels.Blocks w, int rows) {
         return rows * w.blocks();
     }
@@ -42,12 +51,23 @@ final class BlockInputs {
         }
     }
 
+    /** Four sums of every fourth input, then those: one sum would wait for each addition. */
     private static float sum(float[] x, int from, int size) {
-        float sum = 0;
-        for (int k = 0; k < size; k++) {
-            sum += x[from + k];
+        float a = 0;
+        float b = 0;
+        float c = 0;
+        float d = 0;
+        int whole = size - size % 4;
+        for (int k = from; k < from + whole; k += 4) {
+            a += x[k];
+            b += x[k + 1];
+            c += x[k + 2];
+            d += x[k + 3];
         }
-        return sum;
+        for (int k = from + whole; k < from + size; k++) {
+            a += x[k];
+        }
+        return (a + b) + (c + d);
     }
 
     private static void scale(float[] x, int from, float[] to, int at, int size) {

@@ -72,7 +72,7 @@ final class Convolutions {
         Operand rows = context.temporary(x.type().withShape(List.of(images, pixels, weight.inputs())));
         Operand results = context.temporary(out.type().withShape(List.of(images, pixels, weight.outputs())));
         context.step(transposed(x, rows, images, weight.inputs(), pixels));
-        context.step(Products.Linear.of(rows, weight, bias, images * pixels, results));
+        context.step(LinearStep.of(rows, weight, bias, images * pixels, results));
         context.step(transposed(results, out, images, pixels, weight.outputs()));
     }
 

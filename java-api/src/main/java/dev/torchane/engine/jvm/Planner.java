@@ -51,10 +51,13 @@ final class Planner {
         return new Planner(function, store, options).plan();
     }
 
-    /** The rewrites before planning: groups fused (unless numerics are declared), states updated in place, dead code gone. */
+    /**
+     * The rewrites before planning: groups fused (unless numerics are declared), states updated in place, dead code gone, linear
+     * layers of the same rows together.
+     */
     static Function prepare(Function function, Numerics numerics) {
         Function prepared = numerics == Numerics.DECLARED ? function : FuseGroups.apply(function);
-        return RemoveDeadCode.apply(UpdateStatesInPlace.apply(prepared));
+        return GatherLinears.apply(RemoveDeadCode.apply(UpdateStatesInPlace.apply(prepared)));
     }
 
     /** Refuses operations, types and sizes that no plan can be made for. */
@@ -246,7 +249,13 @@ final class Planner {
             return;
         }
         int first = steps.size();
-        steps.addAll(added);
+        Optional<LinearStep> joined = added.size() == 1 ? joined(added.getFirst()) : Optional.empty();
+        if (joined.isPresent()) {
+            first--;
+            steps.set(first, joined.get());
+        } else {
+            steps.addAll(added);
+        }
         for (Operand operand : touched) {
             Operand.Buffer buffer = operand.buffer();
             if (buffer.inArena()) {
@@ -255,6 +264,13 @@ final class Planner {
                 buffer.touch(steps.size() - 1);
             }
         }
+    }
+
+    /** The last step and a further one, if both are linear layers of the same rows. */
+    private Optional<LinearStep> joined(Step added) {
+        return !steps.isEmpty() && steps.getLast() instanceof LinearStep last && added instanceof LinearStep next
+                ? last.joined(next)
+                : Optional.empty();
     }
 
     private void remember(Operand.Buffer buffer) {

@@ -25,7 +25,7 @@ final class Products {
         }
         Panels panels = panels(context, type);
         int rows = x.size() / Math.max(1, panels.inputs());
-        context.step(Linear.of(x, panels, bias, rows, out));
+        context.step(LinearStep.of(x, panels, bias, rows, out));
     }
 
     private static Panels panels(OpContext context, TensorType type) {
@@ -38,66 +38,6 @@ final class Products {
             throw new TorchAneException(context.describe() + " has a weight that is not a constant");
         }
         return WeightStore.panels(weight.buffer().constant, weight.start(), type.axis(0), type.axis(1));
-    }
-
-    /** {@code out = x · weightᵀ + bias} for some rows. */
-    record Linear(Operand x, Panels weight, BlockInputs.Preparation preparation, Operand bias, int rows, Operand out)
-            implements Step, WorkerPool.Task {
-
-        static Linear of(Operand x, Panels weight, Operand bias, int rows, Operand out) {
-            BlockInputs.Preparation preparation =
-                    weight instanceof Panels.Blocks blocks ? new BlockInputs.Preparation(x, blocks, rows) : null;
-            return new Linear(x, weight, preparation, bias, rows, out);
-        }
-
-        /** Multiply-adds below which a chunk is not worth handing out. */
-        private static final int GRAIN = 1 << 15;
-
-        @Override
-        public void run(Call call) {
-            if (preparation != null) {
-                preparation.run(call);
-            }
-            call.parallel(this, chunks(call.threads()));
-        }
-
-        /** Panels that a kernel takes together: chunks begin at multiples of it. */
-        private int group() {
-            return rows == 1 ? 4 : LinearScratch.GROUP;
-        }
-
-        private int chunks(int threads) {
-            long work = (long) rows * weight.inputs() * weight.outputs();
-            int most = (int) Math.min(Math.ceilDiv(weight.count(), group()), Math.max(1, work / GRAIN));
-            // A few chunks for each thread, so that one that is late does not hold up the others; fewer where a chunk
-            // reads long
-            // streams of weights and little else.
-            return threads == 1 ? 1 : Math.min(most, (rows == 1 ? 4 : 8) * threads);
-        }
-
-        @Override
-        public void run(Call call, int chunk, int worker) {
-            int chunks = chunks(call.threads());
-            int groups = Math.ceilDiv(weight.count(), group());
-            int from = (int) ((long) groups * chunk / chunks) * group();
-            int to = Math.min(weight.count(), (int) ((long) groups * (chunk + 1) / chunks) * group());
-            call.kernels
-                    .linear(weight, rows)
-                    .linear(
-                            x.array(call),
-                            x.offset(),
-                            rows,
-                            weight,
-                            call.prepared(0),
-                            bias == null ? null : bias.array(call),
-                            bias == null ? 0 : bias.offset(),
-                            from,
-                            to,
-                            out.array(call),
-                            out.offset(),
-                            weight.outputs(),
-                            call.scratch(worker, Kernels.linearScratch(weight, rows)));
-        }
     }
 
     private static void matmul(OpContext context) {

@@ -26,6 +26,13 @@ final class WorkerPool implements AutoCloseable {
 
     private static final long SPIN_NANOS = 60_000;
 
+    /**
+     * Looks at what others do before a thread that waits lets the operating system have the core. No pause instruction stands
+     * between them: each thread has a core to itself, and under a hypervisor a series of pauses takes the core away for longer than a
+     * step of a small model can wait.
+     */
+    private static final int SPINS = 100_000;
+
     private final Thread[] workers;
     private final AtomicBoolean[] parked;
     /** Number of the current task (32 bits), its chunks (16 bits), its next unclaimed chunk (16 bits). */
@@ -89,10 +96,9 @@ final class WorkerPool implements AutoCloseable {
         }
         claim(epoch, 0);
         for (int spins = 0; pending.get() > 0; spins++) {
-            if (spins > 10_000) {
+            if (spins > SPINS) {
                 Thread.yield();
             }
-            Thread.onSpinWait();
         }
         task = null;
         call = null;
@@ -143,12 +149,11 @@ final class WorkerPool implements AutoCloseable {
     private long awaitTask(long done, int worker) {
         long start = System.nanoTime();
         while (!closed) {
-            for (int spin = 0; spin < 64; spin++) {
+            for (int spin = 0; spin < 1_000; spin++) {
                 long epoch = next.get() >>> 32;
                 if (epoch != done) {
                     return epoch;
                 }
-                Thread.onSpinWait();
             }
             if (System.nanoTime() - start > SPIN_NANOS) {
                 AtomicBoolean flag = parked[worker - 1];

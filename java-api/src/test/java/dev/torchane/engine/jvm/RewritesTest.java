@@ -3,6 +3,7 @@ package dev.torchane.engine.jvm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.program.DType;
 import dev.torchane.program.Function;
@@ -261,5 +262,35 @@ class RewritesTest {
                 .get(index)
                 .inputs()
                 .keySet());
+    }
+
+    private static Value matrix(FunctionBuilder f, String name, int outputs, int inputs) {
+        TensorType type = TensorType.of(DType.FP32, outputs, inputs);
+        return f.constant(name, new Literal.Numbers(type, Collections.nCopies(outputs * inputs, 0.5)));
+    }
+
+    @Test
+    void linearLayersOfTheSameRowsBecomeOneStep() {
+        FunctionBuilder f = function();
+        Value x = f.input("x", ROWS);
+        Value q = f.operation("linear", "q", Map.of("x", x, "weight", matrix(f, "wq", 3, 4)))
+                .getFirst();
+        Value r = f.operation("relu", "r", Map.of("x", q)).getFirst();
+        Value k = f.operation("linear", "k", Map.of("x", x, "weight", matrix(f, "wk", 5, 4)))
+                .getFirst();
+        Value o = f.operation("linear", "o", Map.of("x", r, "weight", matrix(f, "wo", 5, 3)))
+                .getFirst();
+        Function given = f.done(o, k);
+        Function result = Planner.prepare(given, Numerics.FP32);
+        assertEquals(
+                List.of("q", "k", "r", "o"),
+                result.operations().stream()
+                        .filter(operation -> !operation.kind().equals("const"))
+                        .map(operation -> operation.output().name())
+                        .toList());
+        WeightStore store = new WeightStore(new TestWeights(), Numerics.FP32);
+        List<Step> steps = Planner.plan(result, store, EngineOptions.defaults()).steps();
+        assertEquals(3, steps.size());
+        assertEquals(2, ((LinearStep) steps.getFirst()).layers().size());
     }
 }
