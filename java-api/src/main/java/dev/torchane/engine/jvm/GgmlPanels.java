@@ -3,6 +3,9 @@ package dev.torchane.engine.jvm;
 import dev.torchane.weights.WeightType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * Blocks of a GGUF file as panels. Quants keep their numbers, only their order changes; scales stay as wide as they are. Formats
@@ -11,6 +14,8 @@ import java.lang.foreign.ValueLayout;
 final class GgmlPanels {
 
     private static final int L = Lanes.COUNT;
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final WeightType kind;
     private final int outputs;
@@ -83,6 +88,12 @@ final class GgmlPanels {
 
     private void pack(MemorySegment data, int panel) {
         int lanes = Math.min(L, outputs - panel * L);
+        if (kind == WeightType.Q4_0 || kind == WeightType.Q4_1) {
+            for (int lane = 0; lane < lanes; lane++) {
+                fours(data, panel, lane);
+            }
+            return;
+        }
         java.util.Arrays.fill(values, lanes * inputs, values.length, (byte) 0);
         for (int lane = 0; lane < lanes; lane++) {
             long from = (long) (panel * L + lane) * row.length;
@@ -97,6 +108,38 @@ final class GgmlPanels {
         } else {
             interleave(panel * inputs * L);
         }
+    }
+
+    /**
+     * A row of Q4_0 or Q4_1, whose nibbles need no detour through bytes: of eight bytes, the low ones are a group and the high ones
+     * another.
+     */
+    private void fours(MemorySegment data, int panel, int lane) {
+        MemorySegment.copy(data, ValueLayout.JAVA_BYTE, (long) (panel * L + lane) * row.length, row, 0, row.length);
+        int size = kind.blockBytes();
+        for (int i = 0; i < blocks; i++) {
+            int in = i * size;
+            int outer = (panel * blocks + i) * L + lane;
+            factors[outer] = half(in);
+            if (minima) {
+                shifts[outer] = half(in + 2);
+            }
+            long first = (long) LONGS.get(row, in + size - 16);
+            long second = (long) LONGS.get(row, in + size - 8);
+            int to = (panel * (inputs / 8) + i * 4) * L * 4 + lane * 4;
+            INTS.set(quants, to, group(first));
+            INTS.set(quants, to + 4 * L, group(second));
+            INTS.set(quants, to + 8 * L, group(first >>> 4));
+            INTS.set(quants, to + 12 * L, group(second >>> 4));
+        }
+    }
+
+    /** The low nibbles of eight bytes, the first byte's lowest. */
+    private static int group(long bytes) {
+        long nibbles = bytes & 0x0f0f0f0f0f0f0f0fL;
+        long pairs = (nibbles | nibbles >>> 4) & 0x00ff00ff00ff00ffL;
+        long fours = (pairs | pairs >>> 8) & 0x0000ffff0000ffffL;
+        return (int) (fours | fours >>> 16);
     }
 
     private void interleaveGroups(int to) {
@@ -121,11 +164,6 @@ final class GgmlPanels {
     private void unpack(int in, int outer, int panel, int lane, int index) {
         int to = lane * inputs + index * kind.blockElements();
         switch (kind) {
-            case Q4_0 -> four(in, outer, in + 2, to);
-            case Q4_1 -> {
-                shifts[outer] = half(in + 2);
-                four(in, outer, in + 4, to);
-            }
             case Q5_0 -> five(in, outer, in + 2, -16, to);
             case Q5_1 -> {
                 shifts[outer] = half(in + 2);

@@ -44,7 +44,7 @@ public final class JvmEngine implements Engine {
     public LoadedProgram load(Bundle bundle, EngineOptions options) {
         KernelSet kernels = KernelChoice.kernels(options);
         // Kernels take as long to become fast as weights to be read: both begin now.
-        ExpectedPanels.of(bundle.manifest().weights()).forEach(kernels::expect);
+        kernels.expect(ExpectedPanels.of(bundle.manifest().weights()));
         return new JvmProgram(
                 bundle.functionNames(), bundle::function, bundle.manifest().rowAxes(), bundle::data, kernels, options);
     }

@@ -1,5 +1,6 @@
 package dev.torchane.engine.jvm;
 
+import java.util.List;
 import java.util.Set;
 
 /** Which form of each kernel to call now. */
@@ -17,6 +18,9 @@ interface KernelSet {
 
     /** Says that weights of this form will be used. */
     default void expect(Panels w) {}
+
+    /** Says that weights of these forms will be used, the one that most weights have first. */
+    default void expect(List<Panels> forms) {}
 
     /** Says that the first run is over, and how states are kept. */
     default void firstRunEnded(Set<StateMemory> memories) {}

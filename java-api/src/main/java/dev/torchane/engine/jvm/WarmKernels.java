@@ -105,6 +105,19 @@ final class WarmKernels implements KernelSet {
         ask(Part.row(w));
     }
 
+    /**
+     * In the order in which a language model's first steps want them: many rows of most weights, one row of the others, which are the
+     * head, one row of most weights.
+     */
+    @Override
+    public void expect(List<Panels> forms) {
+        if (!forms.isEmpty()) {
+            ask(Part.tiles(forms.getFirst()));
+            forms.reversed().forEach(form -> ask(Part.row(form)));
+            forms.forEach(form -> ask(Part.tiles(form)));
+        }
+    }
+
     /** Warms what is not urgent: the plain Java kernels no longer need the cores. */
     @Override
     public void firstRunEnded(Set<StateMemory> memories) {

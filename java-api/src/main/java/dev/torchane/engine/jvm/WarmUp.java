@@ -6,7 +6,9 @@ import dev.torchane.program.TensorType;
 /** Made-up work for each kernel, and the loop that repeats it until the compiler has done its own. */
 final class WarmUp {
 
-    private static final int INPUTS = 64;
+    /** More than are widened at a time, and not a multiple: a branch that the work never takes is compiled as one that never comes. */
+    private static final int INPUTS = LinearScratch.CHUNK + 64;
+
     private static final int OUTPUTS = 128;
     private static final long LIMIT_NANOS = 5_000_000_000L;
     private static final int BATCH = 8;
