@@ -27,6 +27,7 @@ import java.util.function.IntConsumer;
  * @param thinking what becomes of the block in which some models think first
  * @param tools what the model may call
  * @param templateVariables more for the chat template to see, such as {@code enable_thinking}
+ * @param promptLookup whether tokens that followed the last ones before are computed beside the next one
  * @param timeout time from the beginning, prefill included, after which the generation ends as if it were cancelled
  * @param cancellation ends the generation from any thread; interrupting the thread that generates does the same
  * @param listeners who hears about it
@@ -41,6 +42,7 @@ public record GenerateOptions(
         Thinking thinking,
         List<Tool> tools,
         Map<String, Object> templateVariables,
+        boolean promptLookup,
         Optional<Duration> timeout,
         Cancellation cancellation,
         Listeners listeners) {
@@ -117,6 +119,7 @@ public record GenerateOptions(
                 Thinking.IN_TEXT,
                 List.of(),
                 Map.of(),
+                false,
                 Optional.empty(),
                 new Cancellation(),
                 Listeners.none());
@@ -181,6 +184,16 @@ public record GenerateOptions(
         });
     }
 
+    /**
+     * Decodes speculatively: when the last tokens stood together before, in the prompt or the answer, those that followed there are
+     * computed beside the next one and kept as far as they are what the model says. The result is the same on the {@code jvm} engine;
+     * a text that repeats much of its prompt comes sooner, and where proposals do not pay there are none. Has no effect in a
+     * batch, nor with a bundle that was built without batch functions.
+     */
+    public GenerateOptions withPromptLookup(boolean wanted) {
+        return with(draft -> draft.promptLookup = wanted);
+    }
+
     /** Ends the generation after a time, with the reason {@link dev.torchane.llm.FinishReason#CANCELLED}. */
     public GenerateOptions withTimeout(Duration time) {
         return with(draft -> draft.timeout = Optional.of(Arguments.given(time, "timeout")));
@@ -243,6 +256,7 @@ public record GenerateOptions(
         private Thinking thinking;
         private List<Tool> tools;
         private Map<String, Object> templateVariables;
+        private boolean promptLookup;
         private Optional<Duration> timeout;
         private Cancellation cancellation;
         private Listeners listeners;
@@ -257,6 +271,7 @@ public record GenerateOptions(
             thinking = from.thinking;
             tools = from.tools;
             templateVariables = from.templateVariables;
+            promptLookup = from.promptLookup;
             timeout = from.timeout;
             cancellation = from.cancellation;
             listeners = from.listeners;
@@ -273,6 +288,7 @@ public record GenerateOptions(
                     thinking,
                     tools,
                     templateVariables,
+                    promptLookup,
                     timeout,
                     cancellation,
                     listeners);

@@ -174,7 +174,7 @@ public final class Session implements AutoCloseable {
                         options.withOnEnd(keep.andThen(options.listeners().onEnd())));
         GenerationLoop loop =
                 GenerationLoop.reusing(shared.model(), state, whole, generation.tokens(), options.onPrefill());
-        return new GenerationRun.Drive(generation, loop::step);
+        return new GenerationRun.Drive(generation, options.promptLookup() ? loop.speculate()::step : loop::step);
     }
 
     private static List<ChatMessage> answered(List<ChatMessage> chat, Generation answer) {

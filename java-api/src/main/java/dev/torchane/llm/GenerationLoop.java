@@ -16,6 +16,7 @@ public final class GenerationLoop {
     private final TokenStream stream;
     private final IntConsumer prefillProgress;
     private final TokenHistory history;
+    private Optional<Speculation> speculation = Optional.empty();
     private int[] pending;
     private boolean prefilled;
 
@@ -61,6 +62,19 @@ public final class GenerationLoop {
     }
 
     /**
+     * Tokens that stood behind the last ones before are computed beside the next one from here on, where that pays. Changes no token
+     * on an engine whose rows do not depend on each other. Without batch functions, whose rows all have logits, it changes nothing.
+     *
+     * @return this loop
+     */
+    public GenerationLoop speculate() {
+        if (model.hasBatch()) {
+            speculation = Optional.of(new Speculation(model.batchSize()));
+        }
+        return this;
+    }
+
+    /**
      * Computes what is pending and takes the next token.
      *
      * @return whether there is more to come; false when the stream has ended, with this token or before it
@@ -69,12 +83,7 @@ public final class GenerationLoop {
         if (stream.isFinished()) {
             return false;
         }
-        Optional<float[]> logits = model.feedWhile(state, pending, done -> {
-            if (!prefilled) {
-                prefillProgress.accept(done);
-            }
-            return !stream.isFinished();
-        });
+        Optional<float[]> logits = prefilled ? speculated().or(this::fed) : fed();
         if (logits.isEmpty()) {
             return false;
         }
@@ -82,6 +91,57 @@ public final class GenerationLoop {
         OptionalInt id = stream.next(logits.get(), history);
         id.ifPresent(token -> pending = new int[] {token});
         return !stream.isFinished();
+    }
+
+    private Optional<float[]> fed() {
+        long began = System.nanoTime();
+        Optional<float[]> logits = model.feedWhile(state, pending, done -> {
+            if (!prefilled) {
+                prefillProgress.accept(done);
+            }
+            return !stream.isFinished();
+        });
+        if (prefilled) {
+            speculation.ifPresent(each -> each.stepped(System.nanoTime() - began));
+        }
+        return logits;
+    }
+
+    /** Logits that are known already, or come with those of proposed tokens. */
+    private Optional<float[]> speculated() {
+        if (speculation.isEmpty() || pending.length != 1) {
+            return Optional.empty();
+        }
+        Speculation own = speculation.get();
+        Optional<float[]> known = own.after(pending[0]);
+        if (known.isPresent()) {
+            state.advance(state.position() + 1);
+            return known;
+        }
+        int room = Math.min(stream.remaining() - 1, model.room(state) - 1);
+        int[] proposed = own.propose(history, pending[0], room);
+        if (proposed.length == 0) {
+            return Optional.empty();
+        }
+        int[] ids = Arrays.copyOf(pending, 1 + proposed.length);
+        System.arraycopy(proposed, 0, ids, 1, proposed.length);
+        long began = System.nanoTime();
+        Optional<float[][]> logits = model.feedEach(state, ids);
+        if (logits.isEmpty()) {
+            pending = lost();
+            speculation = Optional.empty();
+            return Optional.empty();
+        }
+        return Optional.of(own.computed(proposed, logits.get(), System.nanoTime() - began));
+    }
+
+    /** Forgets what may be no number, and answers the tokens that went with it, before the pending one. */
+    private int[] lost() {
+        int[] tokens = state.tokens();
+        state.trim(tokens.length);
+        int[] again = Arrays.copyOfRange(tokens, state.position(), tokens.length + 1);
+        again[again.length - 1] = pending[0];
+        return again;
     }
 
     /** Steps until the stream has ended. */

@@ -145,6 +145,54 @@ public final class LanguageModel {
         return ids.length == 1 ? recordedStep(state, ids, goOn) : recordedPrefill(state, ids, goOn);
     }
 
+    /** Columns of a state's rung behind what it holds, once there is one; 0 when the context is full. */
+    int room(KvState state) {
+        int end = state.position() + 1;
+        if (end > shape.maxLen()) {
+            return 0;
+        }
+        return Math.min(shape.maxLen(), Math.max(state.capacity(), shape.rungFor(end))) - state.position();
+    }
+
+    /**
+     * Computes tokens in one window of a batch function. The state moves behind the first of them only: the columns of the others are
+     * there, and may be taken by moving on ({@link KvState#advance}) or written again.
+     *
+     * @param ids as many as a window has rows at most, all within {@link #room}
+     * @return logits behind each of them, {@code [ids][vocab]}; empty when some are no numbers: what was written is in doubt then
+     */
+    Optional<float[][]> feedEach(KvState state, int[] ids) {
+        StepEvent event = new StepEvent();
+        event.begin();
+        int from = state.position();
+        event.position = from;
+        state.ensureCapacity(from + ids.length);
+        int[] tokens = state.append(ids);
+        int rung = state.capacity();
+        int rows = batchSize();
+        LoadedFunction function = batch(rung);
+        Window window = new Window(false, Math.min(from, rung - rows), rows, from, from + ids.length);
+        WindowInputs filled = state.inputs("batch_" + rung, () -> newInputs(function, rows, rung));
+        filled.fill(window, tokens);
+        state.doubt(window.start());
+        RowRange range = new RowRange(from - window.start(), ids.length);
+        Tensor logits = function.run(filled.tensors(), state.state(), range).get("logits");
+        float[][] each = new float[ids.length][];
+        boolean finite = true;
+        for (int i = 0; i < ids.length; i++) {
+            each[i] = logits.toFloats((long) (from - window.start() + i) * shape.vocab(), shape.vocab());
+            finite &= isFinite(each[i]);
+        }
+        event.rung = rung;
+        event.commit();
+        if (!finite) {
+            return Optional.empty();
+        }
+        state.trust();
+        state.advance(from + 1);
+        return Optional.of(each);
+    }
+
     private Optional<float[]> recordedStep(KvState state, int[] ids, IntPredicate goOn) {
         StepEvent event = new StepEvent();
         event.begin();

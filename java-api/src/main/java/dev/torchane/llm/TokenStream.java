@@ -129,6 +129,11 @@ public final class TokenStream {
         return OptionalInt.of(id);
     }
 
+    /** Tokens that may still come. */
+    int remaining() {
+        return limit - count;
+    }
+
     private int sample(float[] logits, TokenHistory history, long now) {
         SamplingEvent event = new SamplingEvent();
         event.begin();

@@ -77,7 +77,7 @@ final class WindowInputs {
 
     /**
      * Fills every row: tokens up to {@code window.to()}, padding behind (token 0, seeing column 0 only). The picked row is the
-     * last token's.
+     * last token's, where a function picks one.
      *
      * @param tokens all ids of the stream, at least {@code window.to()}
      */
@@ -92,7 +92,7 @@ final class WindowInputs {
         }
         tensors.get("step").set(0, window.start());
         Tensor pick = tensors.get("pick");
-        for (int row = 0; row < rows; row++) {
+        for (int row = 0; pick != null && row < rows; row++) {
             pick.set(row, row == valid - 1 ? 1 : 0);
         }
     }

@@ -48,6 +48,13 @@ final class GenerateFlags {
     @Option(names = "--stop", paramLabel = "TEXT", description = "Ends the answer before this text; may be repeated.")
     private List<String> stops = new ArrayList<>();
 
+    @Option(
+            names = "--prompt-lookup",
+            description =
+                    "Computes what followed the last tokens before beside the next one: faster where an answer repeats"
+                            + " its prompt, the same answer.")
+    private boolean promptLookup;
+
     @Option(names = "--timeout", paramLabel = "SECONDS", description = "Ends the answer after this time.")
     private Optional<Double> timeout = Optional.empty();
 
@@ -102,6 +109,7 @@ final class GenerateFlags {
                 .withMaxNewTokens(maxTokens)
                 .withRaw(raw)
                 .withSampling(sampling())
+                .withPromptLookup(promptLookup)
                 .withStop(stops.toArray(String[]::new));
         if (hideThinking) {
             options = options.withThinking(GenerateOptions.Thinking.SEPARATED);
