@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.torchane.grammar.Grammar;
 import dev.torchane.llm.FinishReason;
 import dev.torchane.llm.Sampling;
 import dev.torchane.testing.TinyTransformer;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 import jdk.jfr.Recording;
@@ -81,6 +83,40 @@ class PromptLookupTest {
                         tokens(count).withSampling(Sampling.greedy().withRepetitionPenalty(1.2)),
                         label + ", penalty");
             }
+        }
+    }
+
+    @Test
+    void the_answer_is_the_same_with_a_grammar_and_where_a_string_ends_it() {
+        int[] prompt = repeating(2, 40);
+        assertTheSame(prompt, tokens(40).withGrammar(Grammar.regex("(ab){3,20}c?")), "grammar");
+        String text = lm.generate(prompt, tokens(40)).text();
+        for (int from : new int[] {3, 9, 14}) {
+            String stop = text.substring(from, from + 3);
+            assertTheSame(prompt, tokens(40).withStop(stop), "ends with " + stop);
+        }
+    }
+
+    @Test
+    void a_cancelled_answer_has_the_tokens_that_were_heard() {
+        int[] prompt = repeating(2, 40);
+        int[] whole = lm.generate(prompt, tokens(60)).ids();
+        for (int after : new int[] {1, 7, 20, 33}) {
+            Cancellation cancellation = new Cancellation();
+            int[] heard = {0};
+            Generation ended = lm.generate(
+                    prompt,
+                    tokens(60)
+                            .withPromptLookup(true)
+                            .withCancellation(cancellation)
+                            .withOnToken(token -> {
+                                if (++heard[0] == after) {
+                                    cancellation.cancel();
+                                }
+                            }));
+            assertEquals(FinishReason.CANCELLED, ended.reason());
+            assertArrayEquals(Arrays.copyOf(whole, ended.ids().length), ended.ids());
+            assertEquals(after, ended.ids().length);
         }
     }
 

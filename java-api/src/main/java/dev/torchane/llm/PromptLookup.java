@@ -6,22 +6,19 @@ final class PromptLookup {
     private PromptLookup() {}
 
     /**
-     * Ids that may come next; none when the last tokens are new.
+     * Ids that may come next; none when the last tokens are new. A text that ends before there are enough goes on with what was
+     * proposed: one that repeats itself is proposed to repeat itself.
      *
      * @param history the tokens so far
      * @param last the token behind them, which is not in the history yet
      * @param match tokens that must have stood together, {@code last} included
-     * @param most ids at most
+     * @param count how many ids
      */
-    static int[] propose(TokenHistory history, int last, int match, int most) {
+    static int[] propose(TokenHistory history, int last, int match, int count) {
         int size = history.size();
         for (int end = size - 1; end >= match - 1; end--) {
             if (history.at(end) == last && matches(history, end, match)) {
-                int[] ids = new int[Math.min(most, size - 1 - end)];
-                for (int i = 0; i < ids.length; i++) {
-                    ids[i] = history.at(end + 1 + i);
-                }
-                return ids;
+                return following(history, last, end, count);
             }
         }
         return new int[0];
@@ -34,5 +31,15 @@ final class PromptLookup {
             }
         }
         return true;
+    }
+
+    private static int[] following(TokenHistory history, int last, int end, int count) {
+        int size = history.size();
+        int[] ids = new int[count];
+        for (int i = 0; i < count; i++) {
+            int at = end + 1 + i;
+            ids[i] = at < size ? history.at(at) : at == size ? last : ids[at - size - 1];
+        }
+        return ids;
     }
 }
