@@ -311,7 +311,7 @@ public final class CausalLM implements AutoCloseable {
             state.reset();
             TextGeneration generation = text.newGeneration(ids, options);
             GenerationLoop loop = new GenerationLoop(model, state, ids, generation.tokens(), options.onPrefill());
-            return new GenerationRun.Drive(generation, options.promptLookup() ? loop.speculate()::step : loop::step);
+            return GenerationRun.Drive.of(generation, loop, options);
         };
     }
 

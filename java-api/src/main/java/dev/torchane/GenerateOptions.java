@@ -28,6 +28,7 @@ import java.util.function.IntConsumer;
  * @param tools what the model may call
  * @param templateVariables more for the chat template to see, such as {@code enable_thinking}
  * @param promptLookup whether tokens that followed the last ones before are computed beside the next one
+ * @param draftModel a session of a smaller model, whose tokens are computed beside the next one
  * @param timeout time from the beginning, prefill included, after which the generation ends as if it were cancelled
  * @param cancellation ends the generation from any thread; interrupting the thread that generates does the same
  * @param listeners who hears about it
@@ -43,6 +44,7 @@ public record GenerateOptions(
         List<Tool> tools,
         Map<String, Object> templateVariables,
         boolean promptLookup,
+        Optional<Session> draftModel,
         Optional<Duration> timeout,
         Cancellation cancellation,
         Listeners listeners) {
@@ -121,6 +123,7 @@ public record GenerateOptions(
                 Map.of(),
                 false,
                 Optional.empty(),
+                Optional.empty(),
                 new Cancellation(),
                 Listeners.none());
     }
@@ -194,6 +197,18 @@ public record GenerateOptions(
         return with(draft -> draft.promptLookup = wanted);
     }
 
+    /**
+     * Computes tokens that a smaller model says beside the next token, and keeps them as far as they are what this model says: the answer is
+     * the same, sooner where the smaller model is much faster and mostly right. Its tokens must be this model's; where they are
+     * not, nothing is gained. Goes before {@link #withPromptLookup}. A bundle without batch functions ignores it.
+     *
+     * @param session of the smaller model, open and used by nobody else while this generates; it keeps what it has seen for the next
+     *     answer
+     */
+    public GenerateOptions withDraftModel(Session session) {
+        return with(draft -> draft.draftModel = Optional.of(Arguments.given(session, "session")));
+    }
+
     /** Ends the generation after a time, with the reason {@link dev.torchane.llm.FinishReason#CANCELLED}. */
     public GenerateOptions withTimeout(Duration time) {
         return with(draft -> draft.timeout = Optional.of(Arguments.given(time, "timeout")));
@@ -257,6 +272,7 @@ public record GenerateOptions(
         private List<Tool> tools;
         private Map<String, Object> templateVariables;
         private boolean promptLookup;
+        private Optional<Session> draftModel;
         private Optional<Duration> timeout;
         private Cancellation cancellation;
         private Listeners listeners;
@@ -272,6 +288,7 @@ public record GenerateOptions(
             tools = from.tools;
             templateVariables = from.templateVariables;
             promptLookup = from.promptLookup;
+            draftModel = from.draftModel;
             timeout = from.timeout;
             cancellation = from.cancellation;
             listeners = from.listeners;
@@ -289,6 +306,7 @@ public record GenerateOptions(
                     tools,
                     templateVariables,
                     promptLookup,
+                    draftModel,
                     timeout,
                     cancellation,
                     listeners);

@@ -1,5 +1,6 @@
 package dev.torchane;
 
+import dev.torchane.llm.GenerationLoop;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -16,7 +17,17 @@ final class GenerationRun implements AutoCloseable {
      * @param text the stream
      * @param step takes one token; false when the stream has ended
      */
-    record Drive(TextGeneration text, BooleanSupplier step) {}
+    record Drive(TextGeneration text, BooleanSupplier step) {
+
+        /** A loop, with proposed tokens as the options want them. */
+        static Drive of(TextGeneration text, GenerationLoop loop, GenerateOptions options) {
+            options.draftModel()
+                    .map(Session::proposals)
+                    .map(loop::speculate)
+                    .or(() -> options.promptLookup() ? Optional.of(loop.speculate()) : Optional.empty());
+            return new Drive(text, loop::step);
+        }
+    }
 
     private final OneCallAtATime calls;
     private final OneCallAtATime.Claim claim;

@@ -1,9 +1,11 @@
 package dev.torchane;
 
+import dev.torchane.llm.DraftModel;
 import dev.torchane.llm.FinishReason;
 import dev.torchane.llm.GenerationLoop;
 import dev.torchane.llm.KvState;
 import dev.torchane.llm.LanguageModel;
+import dev.torchane.llm.Proposals;
 import dev.torchane.text.ChatMessage;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -174,7 +176,18 @@ public final class Session implements AutoCloseable {
                         options.withOnEnd(keep.andThen(options.listeners().onEnd())));
         GenerationLoop loop =
                 GenerationLoop.reusing(shared.model(), state, whole, generation.tokens(), options.onPrefill());
-        return new GenerationRun.Drive(generation, options.promptLookup() ? loop.speculate()::step : loop::step);
+        return GenerationRun.Drive.of(generation, loop, options);
+    }
+
+    /** What this session's model says next to another's tokens; what the session held is forgotten as far as it differs. */
+    Proposals proposals() {
+        DraftModel draft = new DraftModel(shared.model(), state);
+        return (history, last, count) -> calls.run(() -> {
+            messages = List.of();
+            int[] ids = draft.propose(history, last, count);
+            context = state.tokens();
+            return ids;
+        });
     }
 
     private static List<ChatMessage> answered(List<ChatMessage> chat, Generation answer) {

@@ -68,8 +68,13 @@ public final class GenerationLoop {
      * @return this loop
      */
     public GenerationLoop speculate() {
+        return speculate(new PromptLookup());
+    }
+
+    /** As {@link #speculate()}, with tokens that somebody else proposes. */
+    public GenerationLoop speculate(Proposals proposals) {
         if (model.hasBatch()) {
-            speculation = Optional.of(new Speculation(model.batchSize()));
+            speculation = Optional.of(new Speculation(model.batchSize(), proposals));
         }
         return this;
     }
@@ -119,13 +124,13 @@ public final class GenerationLoop {
             return known;
         }
         int room = Math.min(stream.remaining() - 1, model.room(state) - 1);
-        int[] proposed = own.propose(history, pending[0], room);
+        long began = System.nanoTime();
+        int[] proposed = usable(own.propose(history, pending[0], room), room);
         if (proposed.length == 0) {
             return Optional.empty();
         }
         int[] ids = Arrays.copyOf(pending, 1 + proposed.length);
         System.arraycopy(proposed, 0, ids, 1, proposed.length);
-        long began = System.nanoTime();
         Optional<float[][]> logits = model.feedEach(state, ids);
         if (logits.isEmpty()) {
             pending = lost();
@@ -133,6 +138,17 @@ public final class GenerationLoop {
             return Optional.empty();
         }
         return Optional.of(own.computed(proposed, logits.get(), System.nanoTime() - began));
+    }
+
+    /** Proposals up to the first that is no token of this model. */
+    private int[] usable(int[] proposed, int room) {
+        int count = 0;
+        while (count < Math.min(proposed.length, room)
+                && proposed[count] >= 0
+                && proposed[count] < model.shape().vocab()) {
+            count++;
+        }
+        return Arrays.copyOf(proposed, count);
     }
 
     /** Forgets what may be no number, and answers the tokens that went with it, before the pending one. */

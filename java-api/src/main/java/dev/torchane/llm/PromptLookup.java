@@ -1,31 +1,35 @@
 package dev.torchane.llm;
 
 /** Proposes what followed the last tokens when they stood together before: texts that are edited, quoted or continued repeat themselves. */
-final class PromptLookup {
+final class PromptLookup implements Proposals {
 
-    private PromptLookup() {}
+    /** Tokens that must have stood together before. */
+    private static final int MATCH = 3;
+
+    @Override
+    public boolean free() {
+        return true;
+    }
 
     /**
-     * Ids that may come next; none when the last tokens are new. A text that ends before there are enough goes on with what was
-     * proposed: one that repeats itself is proposed to repeat itself.
+     * {@inheritDoc}
      *
-     * @param history the tokens so far
-     * @param last the token behind them, which is not in the history yet
-     * @param match tokens that must have stood together, {@code last} included
-     * @param count how many ids
+     * <p>None when the last {@link #MATCH} tokens never stood together. A text that ends before there are enough goes on with what was
+     * proposed: one that repeats itself is proposed to repeat itself.
      */
-    static int[] propose(TokenHistory history, int last, int match, int count) {
+    @Override
+    public int[] propose(TokenHistory history, int last, int count) {
         int size = history.size();
-        for (int end = size - 1; end >= match - 1; end--) {
-            if (history.at(end) == last && matches(history, end, match)) {
+        for (int end = size - 1; end >= MATCH - 1; end--) {
+            if (history.at(end) == last && matches(history, end)) {
                 return following(history, last, end, count);
             }
         }
         return new int[0];
     }
 
-    private static boolean matches(TokenHistory history, int end, int match) {
-        for (int back = 1; back < match; back++) {
+    private static boolean matches(TokenHistory history, int end) {
+        for (int back = 1; back < MATCH; back++) {
             if (history.at(end - back) != history.at(history.size() - back)) {
                 return false;
             }

@@ -13,9 +13,6 @@ import java.util.Optional;
  */
 final class Speculation {
 
-    /** Tokens that must have stood together before. */
-    private static final int MATCH = 3;
-
     /** What may be lost: a share of the time of single steps, and some steps at the beginning. */
     private static final double LOSS = 0.03;
 
@@ -24,8 +21,15 @@ final class Speculation {
     /** How much a new time counts that is longer than those before; a shorter one counts whole. */
     private static final double LONGER = 0.1;
 
-    /** Proposals that are taken to have been right, and as many wrong, before any was seen. */
-    private static final double FIRST = 2;
+    /** Proposals that are taken to have been seen before any was, and the share of them that was right. */
+    private static final double FIRST = 4;
+
+    private static final double FIRST_RIGHT = 0.5;
+
+    /** The share where only windows show how good proposals are, and how much of what was seen still counts one step later. */
+    private static final double HOPED_RIGHT = 0.8;
+
+    private static final double STEP_MEMORY = 0.99;
 
     /** How much of what was seen still counts one proposal later. */
     private static final double MEMORY = 0.9;
@@ -41,6 +45,8 @@ final class Speculation {
     /** What a window of {@code r} rows took, in nanoseconds, at {@code r}; a single step at 1; 0 where none was seen. */
     private final double[] nanos;
 
+    private final Proposals proposals;
+
     private double seen;
     private double right;
     private double spare;
@@ -54,8 +60,9 @@ final class Speculation {
     /**
      * @param rows of the longest window
      */
-    Speculation(int rows) {
+    Speculation(int rows, Proposals proposals) {
         this.nanos = new double[rows + 1];
+        this.proposals = proposals;
     }
 
     /** The logits behind a token, if it was proposed next and they are known. */
@@ -80,14 +87,21 @@ final class Speculation {
             saw(guess == last);
         }
         int rows = nanos[1] == 0 || windows == REFRESH ? 1 : rows(Math.min(nanos.length - 1, most + 1));
-        int[] ids = PromptLookup.propose(history, last, MATCH, Math.max(1, rows - 1));
-        guess = rows == 1 && ids.length > 0 ? ids[0] : NONE;
-        return rows == 1 ? new int[0] : ids;
+        guess = NONE;
+        if (rows > 1) {
+            return proposals.propose(history, last, rows - 1);
+        }
+        if (proposals.free()) {
+            int[] next = proposals.propose(history, last, 1);
+            guess = next.length > 0 ? next[0] : NONE;
+        }
+        return new int[0];
     }
 
     /** Rows of the window that gives most tokens in its time; 1 when that is a single step, or a window could lose too much. */
     private int rows(int most) {
-        double chance = (right + FIRST) / (seen + 2 * FIRST);
+        double first = proposals.free() ? FIRST_RIGHT : HOPED_RIGHT;
+        double chance = (right + FIRST * first) / (seen + FIRST);
         int best = 1;
         double tokens = 1;
         double rate = 1 / nanos[1];
@@ -121,6 +135,10 @@ final class Speculation {
         for (int rows = 2; rows < nanos.length; rows++) {
             nanos[rows] *= 1 - HOPE;
         }
+        if (!proposals.free()) {
+            right *= STEP_MEMORY;
+            seen *= STEP_MEMORY;
+        }
     }
 
     /**
@@ -128,7 +146,7 @@ final class Speculation {
      *
      * @param ids that were proposed behind its first token
      * @param all of the first token and of each of {@code ids}
-     * @param time in nanoseconds; what is more than twice that of single steps does not count
+     * @param time of the window and of its proposals, in nanoseconds; what is more than twice that of single steps does not count
      */
     float[] computed(int[] ids, float[][] all, long time) {
         proposed = ids;

@@ -14,6 +14,7 @@ class SpeculationTest {
     private static final int ROWS = 8;
     private static final long STEP = 1000;
     private static final int[] NOTHING = {};
+    private static final PromptLookup LOOKUP = new PromptLookup();
 
     private static TokenHistory history(int... ids) {
         return new TokenHistory() {
@@ -37,26 +38,26 @@ class SpeculationTest {
     @Test
     void what_followed_the_last_tokens_before_is_proposed() {
         TokenHistory history = history(1, 2, 3, 4, 5, 6, 9, 1, 2);
-        assertArrayEquals(new int[] {4, 5}, PromptLookup.propose(history, 3, 3, 2));
-        assertArrayEquals(new int[] {4, 5, 6, 9, 1, 2}, PromptLookup.propose(history, 3, 3, 6));
+        assertArrayEquals(new int[] {4, 5}, LOOKUP.propose(history, 3, 2));
+        assertArrayEquals(new int[] {4, 5, 6, 9, 1, 2}, LOOKUP.propose(history, 3, 6));
     }
 
     @Test
     void the_latest_place_counts() {
-        assertArrayEquals(new int[] {5}, PromptLookup.propose(history(1, 2, 3, 4, 1, 2, 3, 5, 1, 2), 3, 3, 1));
+        assertArrayEquals(new int[] {5}, LOOKUP.propose(history(1, 2, 3, 4, 1, 2, 3, 5, 1, 2), 3, 1));
     }
 
     @Test
     void new_tokens_have_no_proposals() {
-        assertArrayEquals(NOTHING, PromptLookup.propose(history(1, 2, 3, 4, 1, 2), 4, 3, 5));
-        assertArrayEquals(NOTHING, PromptLookup.propose(history(), 1, 3, 5));
-        assertArrayEquals(NOTHING, PromptLookup.propose(history(3, 3), 3, 3, 5));
+        assertArrayEquals(NOTHING, LOOKUP.propose(history(1, 2, 3, 4, 1, 2), 4, 5));
+        assertArrayEquals(NOTHING, LOOKUP.propose(history(), 1, 5));
+        assertArrayEquals(NOTHING, LOOKUP.propose(history(3, 3), 3, 5));
     }
 
     @Test
     void a_text_that_repeats_itself_is_proposed_to_go_on() {
-        assertArrayEquals(new int[] {7, 7, 7, 7}, PromptLookup.propose(history(7, 7, 7), 7, 3, 4));
-        assertArrayEquals(new int[] {2, 1, 2, 1, 2}, PromptLookup.propose(history(1, 2, 1, 2), 1, 3, 5));
+        assertArrayEquals(new int[] {7, 7, 7, 7}, LOOKUP.propose(history(7, 7, 7), 7, 4));
+        assertArrayEquals(new int[] {2, 1, 2, 1, 2}, LOOKUP.propose(history(1, 2, 1, 2), 1, 5));
     }
 
     /** What happened to a text of which every token was the one before, in time and windows. */
@@ -71,7 +72,7 @@ class SpeculationTest {
      * @param right how many proposals of a window are right, after its number
      */
     private static Course course(int tokens, IntUnaryOperator window, IntUnaryOperator right) {
-        Speculation speculation = new Speculation(ROWS);
+        Speculation speculation = new Speculation(ROWS, LOOKUP);
         TokenHistory history = history(5, 5, 5, 5);
         double time = 0;
         int windows = 0;
@@ -142,7 +143,7 @@ class SpeculationTest {
 
     @Test
     void the_time_of_a_step_is_measured_before_the_first_window() {
-        Speculation speculation = new Speculation(ROWS);
+        Speculation speculation = new Speculation(ROWS, LOOKUP);
         assertEquals(0, speculation.propose(history(5, 5, 5, 5), 5, 7).length);
         speculation.stepped(STEP);
         assertTrue(speculation.propose(history(5, 5, 5, 5), 5, 7).length > 0);

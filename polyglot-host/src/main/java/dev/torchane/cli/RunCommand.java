@@ -3,8 +3,11 @@ package dev.torchane.cli;
 import dev.torchane.CausalLM;
 import dev.torchane.CausalLMOptions;
 import dev.torchane.GenerateOptions;
+import dev.torchane.Session;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code run MODEL|BUNDLE PROMPT}. */
@@ -19,6 +22,12 @@ final class RunCommand implements Runnable {
 
     @Parameters(index = "1", paramLabel = "PROMPT", description = "What to ask.")
     private String prompt = "";
+
+    @Option(
+            names = "--draft",
+            paramLabel = "MODEL",
+            description = "A smaller model with the same tokens, which proposes some of the answer; the same answer.")
+    private Optional<String> draft = Optional.empty();
 
     @Mixin
     private GenerateFlags generate = new GenerateFlags();
@@ -39,8 +48,16 @@ final class RunCommand implements Runnable {
         try (ConsoleProgress progress = new ConsoleProgress(System.err)) {
             CausalLMOptions resolved = engine.applyTo(options.builder(progress)).build();
             try (CausalLM lm = chunks.open(model, resolved)) {
-                progress.finish();
-                Answer.print(lm, prompt, wanted, clock);
+                if (draft.isPresent()) {
+                    try (CausalLM smaller = CausalLM.fromPretrained(draft.get(), resolved);
+                            Session session = smaller.newSession()) {
+                        progress.finish();
+                        Answer.print(lm, prompt, wanted.withDraftModel(session), clock);
+                    }
+                } else {
+                    progress.finish();
+                    Answer.print(lm, prompt, wanted, clock);
+                }
                 AotCache.makeIfAsked(lm.bundle());
             }
         }
