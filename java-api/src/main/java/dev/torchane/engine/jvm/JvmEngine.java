@@ -46,7 +46,12 @@ public final class JvmEngine implements Engine {
         // Kernels take as long to become fast as weights to be read: both begin now.
         kernels.expect(ExpectedPanels.of(bundle.manifest().weights()));
         return new JvmProgram(
-                bundle.functionNames(), bundle::function, bundle.manifest().rowAxes(), bundle::data, kernels, options);
+                bundle.functionNames(),
+                bundle::function,
+                bundle.manifest().rowAxes(),
+                WeightSource.of(bundle),
+                kernels,
+                options);
     }
 
     /** Loads a program whose blobs come from {@code source}; {@code rowAxes} names the row axis of inputs that have one. */

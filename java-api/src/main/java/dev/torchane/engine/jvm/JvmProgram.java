@@ -98,6 +98,7 @@ final class JvmProgram implements LoadedProgram {
                             + " MB in all: start it with a larger -Xmx",
                     e);
         }
+        store.packed();
         function.states().forEach(state -> memories.add(memory(state.type())));
     }
 

@@ -52,6 +52,11 @@ final class WeightStore {
         return packed.computeIfAbsent(ref, this::pack);
     }
 
+    /** Says that a function's matrices are packed. */
+    void packed() {
+        source.packed();
+    }
+
     /** A matrix {@code [outputs, inputs]} that was computed, as panels. */
     static Panels panels(float[] matrix, int offset, int outputs, int inputs) {
         float[] data = new float[Panels.length(outputs, inputs)];
