@@ -20,6 +20,11 @@ public final class FunctionCopy {
          * @return empty to copy the operation as it is
          */
         Optional<List<Value>> of(Operation operation, FunctionCopy copy);
+
+        /** Declares an input or state of the source; by default with its own name and type. */
+        default Value input(Value input, FunctionBuilder to) {
+            return input.state() ? to.state(input.name(), input.type()) : to.input(input.name(), input.type());
+        }
     }
 
     private final FunctionBuilder to;
@@ -33,9 +38,7 @@ public final class FunctionCopy {
     public static Function of(Function source, FunctionBuilder to, Change change) {
         FunctionCopy copy = new FunctionCopy(to);
         for (Value input : source.inputs()) {
-            Value declared =
-                    input.state() ? to.state(input.name(), input.type()) : to.input(input.name(), input.type());
-            copy.values.put(input.name(), declared);
+            copy.values.put(input.name(), change.input(input, to));
         }
         for (Operation operation : source.operations()) {
             List<Value> results = change.of(operation, copy).orElseGet(() -> copy.operation(operation, Map.of()));

@@ -23,6 +23,7 @@ import picocli.CommandLine.Option;
             BuildCommand.class,
             CompileCommand.class,
             InspectCommand.class,
+            ExportCommand.class,
             MilCommand.class,
             QualityCommand.class,
             BenchCommand.class,

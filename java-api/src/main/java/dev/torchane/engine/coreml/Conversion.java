@@ -1,0 +1,43 @@
+package dev.torchane.engine.coreml;
+
+import dev.torchane.TorchAneException;
+import dev.torchane.program.Function;
+import dev.torchane.program.FunctionBuilder;
+import dev.torchane.program.FunctionCopy;
+import dev.torchane.program.ProgramBuilder;
+import java.util.List;
+
+/** The rewrites that turn a function into one that Core ML takes, in order. */
+final class Conversion {
+
+    private Conversion() {}
+
+    static Function of(Function function, PackageWeights weights, CoreMlOptions options) {
+        try {
+            FunctionBuilder stored = builder(function);
+            return FunctionCopy.of(function, stored, new StoreConstants(weights, stored));
+        } catch (IllegalArgumentException e) {
+            throw new TorchAneException(
+                    "function '" + function.name() + "' has no form in Core ML: " + e.getMessage(), e);
+        }
+    }
+
+    private static FunctionBuilder builder(Function function) {
+        return ProgramBuilder.create().function(function.name(), function.opset());
+    }
+
+    /** The functions under the names that a package gives them. */
+    static List<Function> named(List<Function> functions, CoreMlOptions options) {
+        if (options.opset().atLeast(CoreMlOpset.IOS18)) {
+            return functions;
+        }
+        if (functions.size() != 1) {
+            throw new TorchAneException("a package for " + options.opset() + " holds one function, found "
+                    + functions.stream().map(Function::name).toList()
+                    + ": name one of them, or write a package for IOS18");
+        }
+        Function only = functions.getFirst();
+        return List.of(
+                new Function(ModelMessages.MAIN, only.opset(), only.inputs(), only.operations(), only.outputs()));
+    }
+}

@@ -1,0 +1,81 @@
+"""Reads Core ML packages with coremltools: their specification, and their programs back through its own inference.
+
+Arguments: a folder of packages, and the JSON file to write: for each package what went wrong (``error``), or its functions with
+inputs, states and outputs as ``[name, type, shape]``, and the values of those outputs that coremltools can compute.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+warnings.simplefilter("ignore")
+
+import coremltools as ct  # noqa: E402
+import numpy as np  # noqa: E402
+from coremltools.converters.mil.frontend.milproto import load as milproto  # noqa: E402
+from coremltools.converters.mil.mil import types  # noqa: E402
+
+
+def described(var):
+    kind = var.sym_type.wrapped_type() if types.is_state(var.sym_type) else var.sym_type
+    shape = [int(size) for size in kind.get_shape()] if types.is_tensor(kind) else []
+    primitive = kind.get_primitive() if types.is_tensor(kind) else kind
+    return [var.name, types.builtin_to_string(primitive), shape]
+
+
+def numbers(value):
+    return [float(number) if np.isfinite(number) else repr(float(number)) for number in np.ravel(value).astype(np.float64)]
+
+
+def features(listed):
+    named = {}
+    for feature in listed:
+        kind = feature.type
+        array = kind.stateType.arrayType if kind.WhichOneof("Type") == "stateType" else kind.multiArrayType
+        named[feature.name] = [type(array).ArrayDataType.Name(array.dataType), list(array.shape)]
+    return named
+
+
+def read(package):
+    model = ct.models.MLModel(str(package), skip_model_load=True)
+    spec = model.get_spec()
+    folder = package / "Data" / "com.apple.CoreML" / "weights"
+    program = milproto.load(spec, spec.specificationVersion, str(folder))
+    functions = {}
+    for name, function in program.functions.items():
+        functions[name] = {
+            "inputs": [described(var) for var in function.inputs.values() if not types.is_state(var.sym_type)],
+            "states": [described(var) for var in function.inputs.values() if types.is_state(var.sym_type)],
+            "outputs": [described(var) for var in function.outputs],
+            "operations": sorted({op.op_type for op in function.operations}),
+            "values": {var.name: numbers(var.val) for var in function.outputs if var.val is not None},
+        }
+    description = spec.description
+    listed = description.functions or [description]
+    return {
+        "specification": spec.specificationVersion,
+        "default": description.defaultFunctionName,
+        "features": {
+            getattr(each, "name", "") or "main": {
+                "input": features(each.input),
+                "output": features(each.output),
+                "state": features(each.state),
+            }
+            for each in listed
+        },
+        "functions": functions,
+    }
+
+
+def main(folder, answer):
+    answers = {}
+    for package in sorted(Path(folder).glob("*.mlpackage")):
+        try:
+            answers[package.stem] = read(package)
+        except Exception as failure:  # what is wrong with one package is the answer for it
+            answers[package.stem] = {"error": f"{type(failure).__name__}: {failure}"}
+    Path(answer).write_text(json.dumps(answers))
+
+
+main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,52 @@
+package dev.torchane.cli;
+
+import dev.torchane.engine.coreml.CoreMlOpset;
+import dev.torchane.engine.coreml.CoreMlOptions;
+import dev.torchane.engine.coreml.CoreMlPackage;
+import dev.torchane.program.Bundle;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code export BUNDLE -o PACKAGE}. */
+@Command(
+        name = "export",
+        description = "Writes a bundle's program as a Core ML package.",
+        mixinStandardHelpOptions = true)
+final class ExportCommand implements Runnable {
+
+    @Parameters(index = "0", paramLabel = "BUNDLE", description = "A bundle that build or compile made.")
+    private Path bundle = Path.of("");
+
+    @Option(
+            names = {"-o", "--output"},
+            required = true,
+            paramLabel = "FILE.mlpackage",
+            description = "Package to make; it must not exist.")
+    private Path output = Path.of("");
+
+    @Option(
+            names = "--opset",
+            description = "Oldest system that loads it: ${COMPLETION-CANDIDATES} (and the macOS of its year); default"
+                    + " ${DEFAULT-VALUE}.")
+    private CoreMlOpset opset = CoreMlOpset.IOS18;
+
+    @Option(
+            names = "--states",
+            description = "Who keeps states: ${COMPLETION-CANDIDATES} (VALUES: they are inputs and outputs); default"
+                    + " ${DEFAULT-VALUE}. Before IOS18 always VALUES.")
+    private CoreMlOptions.States states = CoreMlOptions.States.CORE_ML;
+
+    @Option(names = "--function", description = "Function to write; default all. Before IOS18 a package holds one.")
+    private List<String> functions = List.of();
+
+    @Override
+    public void run() {
+        try (Bundle opened = Bundle.open(bundle)) {
+            CoreMlPackage.write(opened, output, new CoreMlOptions(opset, states, functions));
+        }
+        System.out.println(output);
+    }
+}
