@@ -21,13 +21,18 @@ final class Call {
     private final float[][] scratch;
     private final float[][][] packed;
     private float[] prepared = NONE;
-    private WorkerPool pool;
+    private final WorkerPool pool;
     private int[][] columns = {};
     private final AttentionPart[] attention;
     private float[] parts = NONE;
 
-    Call(KernelSet kernels, int threads) {
+    /**
+     * @param pool whose threads work on this call when no other call has them
+     */
+    Call(KernelSet kernels, WorkerPool pool) {
         this.kernels = kernels;
+        this.pool = pool;
+        int threads = pool.threads();
         this.scratch = new float[threads][];
         java.util.Arrays.fill(scratch, NONE);
         this.packed = new float[threads][PACKED][];
@@ -35,22 +40,14 @@ final class Call {
         java.util.Arrays.setAll(attention, worker -> new AttentionPart());
     }
 
-    /** Gives the call a pool that it owns; null means the calling thread works alone. */
-    void attach(WorkerPool owned) {
-        pool = owned;
-    }
-
-    /** Takes the pool away again; answers whether there was one. */
-    boolean detach() {
-        boolean had = pool != null;
-        pool = null;
-        return had;
-    }
-
-    /** Runs a task on the pool, or here. */
+    /** Runs a task on the pool, or here while another call has it. */
     void parallel(WorkerPool.Task task, int chunks) {
-        if (pool != null) {
-            pool.run(task, this, chunks);
+        if (chunks > 1 && pool.tryOwn()) {
+            try {
+                pool.run(task, this, chunks);
+            } finally {
+                pool.disown();
+            }
         } else {
             for (int chunk = 0; chunk < chunks; chunk++) {
                 task.run(this, chunk, 0);
@@ -58,9 +55,9 @@ final class Call {
         }
     }
 
-    /** Threads that work on this call. */
+    /** Threads that may work on this call. */
     int threads() {
-        return pool == null ? 1 : pool.threads();
+        return pool.threads();
     }
 
     /** Scratch memory of a worker with at least {@code size} floats; contents are arbitrary. */

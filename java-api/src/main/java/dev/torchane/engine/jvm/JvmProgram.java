@@ -36,7 +36,7 @@ final class JvmProgram implements LoadedProgram {
     private final Set<StateMemory> memories = ConcurrentHashMap.newKeySet();
     private final WeightStore store;
     private final KernelSet kernels;
-    private final WorkerPool pool;
+    private final SharedPool pool;
     private final EngineOptions options;
     /** Weights were let go once: those of a function are packed again, on all threads, when it is planned. */
     private volatile boolean released;
@@ -64,8 +64,8 @@ final class JvmProgram implements LoadedProgram {
         this.store = new WeightStore(source, options.numerics());
         this.kernels = kernels;
         function(names.getFirst());
-        this.pool = new WorkerPool(threads(options));
-        // For programs that nobody closes; the pool does not refer to its program.
+        this.pool = SharedPool.lease(threads(options));
+        // For programs that nobody closes; the lease does not refer to its program.
         CLEANER.register(this, pool::close);
     }
 
@@ -175,20 +175,13 @@ final class JvmProgram implements LoadedProgram {
         return Planner.plan(Planner.prepare(function, options.numerics()), store, options);
     }
 
-    /** Memory for one call, and the threads if no other call has them. */
+    /** Memory for one call. */
     Call begin() {
         Call call = idle.pollFirst();
-        if (call == null) {
-            call = new Call(kernels, pool.threads());
-        }
-        call.attach(pool.tryOwn() ? pool : null);
-        return call;
+        return call == null ? new Call(kernels, pool.pool()) : call;
     }
 
     void end(Call call) {
-        if (call.detach()) {
-            pool.disown();
-        }
         kernels.firstRunEnded(memories);
         if (idle.size() < KEPT_CALLS) {
             idle.addFirst(call);

@@ -34,7 +34,7 @@ final class Planner {
     private final Set<Operand.Buffer> buffers = new HashSet<>();
     private final List<Operand.Buffer> inOrder = new ArrayList<>();
     private final List<Step> steps = new ArrayList<>();
-    private final Call foldingCall = new Call(KernelSet.of(new ScalarKernels()), 1);
+    private final Call foldingCall = new Call(KernelSet.of(new ScalarKernels()), new WorkerPool(1));
 
     private Planner(Function function, WeightStore store, EngineOptions options) {
         this.function = function;

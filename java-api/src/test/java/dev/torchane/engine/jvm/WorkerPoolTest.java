@@ -2,23 +2,24 @@ package dev.torchane.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The pool runs each chunk once, hands failures to the caller, and ends with its owner. */
 class WorkerPoolTest {
 
     private static Call call(WorkerPool pool) {
-        Call call = new Call(KernelSet.of(new ScalarKernels()), pool.threads());
-        call.attach(pool);
-        return call;
+        return new Call(KernelSet.of(new ScalarKernels()), pool);
     }
 
     @Test
@@ -78,6 +79,57 @@ class WorkerPoolTest {
             assertFalse(pool.tryOwn());
             pool.disown();
             assertTrue(pool.tryOwn());
+        }
+    }
+
+    @Test
+    void whileAnotherCallHasThePoolACallWorksAlone() {
+        try (WorkerPool pool = new WorkerPool(3)) {
+            Call call = call(pool);
+            assertTrue(pool.tryOwn());
+            Set<Thread> working = new HashSet<>();
+            call.parallel((same, chunk, worker) -> working.add(Thread.currentThread()), 20);
+            assertEquals(Set.of(Thread.currentThread()), working);
+        }
+    }
+
+    @Test
+    void callsOfManyThreadsTakeTurns() throws InterruptedException {
+        try (WorkerPool pool = new WorkerPool(3)) {
+            AtomicIntegerArray runs = new AtomicIntegerArray(4);
+            List<Thread> callers = IntStream.range(0, 4)
+                    .mapToObj(caller -> Thread.ofPlatform().start(() -> {
+                        Call call = call(pool);
+                        for (int round = 0; round < 500; round++) {
+                            call.parallel((same, chunk, worker) -> runs.incrementAndGet(caller), 10);
+                        }
+                    }))
+                    .toList();
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            assertEquals("[5000, 5000, 5000, 5000]", runs.toString());
+        }
+    }
+
+    @Test
+    void programsShareThreadsAndTheLastOneEndsThem() throws InterruptedException {
+        Set<Thread> others = threads();
+        SharedPool first = SharedPool.lease(6);
+        SharedPool second = SharedPool.lease(6);
+        Set<Thread> own = threads();
+        own.removeAll(others);
+        assertEquals(5, own.size());
+        assertSame(first.pool(), second.pool());
+        first.close();
+        first.close();
+        AtomicIntegerArray runs = new AtomicIntegerArray(1);
+        call(second.pool()).parallel((same, chunk, worker) -> runs.incrementAndGet(0), 12);
+        assertEquals(12, runs.get(0));
+        assertTrue(own.stream().allMatch(Thread::isAlive), "the second still has them");
+        second.close();
+        for (Thread thread : own) {
+            assertTrue(thread.join(Duration.ofSeconds(5)), thread + " goes on");
         }
     }
 
