@@ -11,10 +11,20 @@ from pathlib import Path
 
 warnings.simplefilter("ignore")
 
-import coremltools as ct  # noqa: E402
-import numpy as np  # noqa: E402
-from coremltools.converters.mil.frontend.milproto import load as milproto  # noqa: E402
-from coremltools.converters.mil.mil import types  # noqa: E402
+import numpy as np
+
+
+def taking_numpys_truth(reduce):
+    """coremltools 9 hands a ``numpy.bool`` over as ``keepdims``, which NumPy 2 refuses."""
+    return lambda *arguments, keepdims=False, **named: reduce(*arguments, keepdims=bool(keepdims), **named)
+
+
+for name in ("sum", "prod", "mean", "max", "min", "amax", "amin"):
+    setattr(np, name, taking_numpys_truth(getattr(np, name)))
+
+import coremltools as ct  # after NumPy's functions were replaced
+from coremltools.converters.mil.frontend.milproto import load as milproto
+from coremltools.converters.mil.mil import types
 
 
 def described(var):
@@ -25,7 +35,15 @@ def described(var):
 
 
 def numbers(value):
-    return [float(number) if np.isfinite(number) else repr(float(number)) for number in np.ravel(value).astype(np.float64)]
+    return [
+        float(number) if np.isfinite(number) else repr(float(number)) for number in np.ravel(value).astype(np.float64)
+    ]
+
+
+def value_of(var):
+    if var.val is None and var.op is not None and var.op.op_type.startswith("constexpr_"):
+        return var.op.materialized_val_inference()
+    return var.val
 
 
 def features(listed):
@@ -49,7 +67,7 @@ def read(package):
             "states": [described(var) for var in function.inputs.values() if types.is_state(var.sym_type)],
             "outputs": [described(var) for var in function.outputs],
             "operations": sorted({op.op_type for op in function.operations}),
-            "values": {var.name: numbers(var.val) for var in function.outputs if var.val is not None},
+            "values": {var.name: numbers(value_of(var)) for var in function.outputs if value_of(var) is not None},
         }
     description = spec.description
     listed = description.functions or [description]
@@ -73,7 +91,7 @@ def main(folder, answer):
     for package in sorted(Path(folder).glob("*.mlpackage")):
         try:
             answers[package.stem] = read(package)
-        except Exception as failure:  # what is wrong with one package is the answer for it
+        except Exception as failure:  # noqa: BLE001 what is wrong with one package is the answer for it
             answers[package.stem] = {"error": f"{type(failure).__name__}: {failure}"}
     Path(answer).write_text(json.dumps(answers))
 

@@ -25,6 +25,16 @@ public final class FunctionCopy {
         default Value input(Value input, FunctionBuilder to) {
             return input.state() ? to.state(input.name(), input.type()) : to.input(input.name(), input.type());
         }
+
+        /**
+         * What the copy gives.
+         *
+         * @param results what the results of the source are in the copy, by name
+         * @param source the results of the source
+         */
+        default Map<String, Value> outputs(Map<String, Value> results, FunctionCopy copy, List<Value> source) {
+            return results;
+        }
     }
 
     private final FunctionBuilder to;
@@ -48,7 +58,7 @@ public final class FunctionCopy {
         }
         Map<String, Value> outputs = new LinkedHashMap<>();
         source.outputs().forEach(each -> outputs.put(each.name(), copy.value(each)));
-        return to.done(outputs);
+        return to.done(change.outputs(outputs, copy, source.outputs()));
     }
 
     /** What a value of the source is in the copy. */

@@ -14,16 +14,24 @@ final class Conversion {
 
     static Function of(Function function, PackageWeights weights, CoreMlOptions options) {
         try {
-            FunctionBuilder stored = builder(function);
-            return FunctionCopy.of(function, stored, new StoreConstants(weights, stored));
+            Function converted = rewrite(function, to -> new StoreConstants(weights, to));
+            converted = rewrite(
+                    converted,
+                    to -> options.states() == CoreMlOptions.States.CORE_ML
+                            ? new KeepStates(function.name(), to)
+                            : new PassStates());
+            converted = rewrite(converted, to -> new FitOperations(weights, to));
+            return rewrite(converted, FitInterface::new);
         } catch (IllegalArgumentException e) {
             throw new TorchAneException(
                     "function '" + function.name() + "' has no form in Core ML: " + e.getMessage(), e);
         }
     }
 
-    private static FunctionBuilder builder(Function function) {
-        return ProgramBuilder.create().function(function.name(), function.opset());
+    private static Function rewrite(
+            Function function, java.util.function.Function<FunctionBuilder, FunctionCopy.Change> change) {
+        FunctionBuilder to = ProgramBuilder.create().function(function.name(), function.opset());
+        return FunctionCopy.of(function, to, change.apply(to));
     }
 
     /** The functions under the names that a package gives them. */

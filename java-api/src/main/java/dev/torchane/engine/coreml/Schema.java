@@ -102,6 +102,7 @@ final class Schema {
             Map.entry(DType.INT4, 25),
             Map.entry(DType.UINT8, 31),
             Map.entry(DType.UINT16, 32),
+            Map.entry(DType.UINT32, 33),
             Map.entry(DType.UINT4, 35),
             Map.entry(DType.UINT2, 36),
             Map.entry(DType.UINT1, 37),

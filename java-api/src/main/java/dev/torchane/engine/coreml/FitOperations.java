@@ -1,0 +1,241 @@
+package dev.torchane.engine.coreml;
+
+import dev.torchane.program.DType;
+import dev.torchane.program.FunctionBuilder;
+import dev.torchane.program.FunctionCopy;
+import dev.torchane.program.Literal;
+import dev.torchane.program.Operand;
+import dev.torchane.program.Operation;
+import dev.torchane.program.OperationTable;
+import dev.torchane.program.Parameter;
+import dev.torchane.program.TensorType;
+import dev.torchane.program.Value;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * Operations are given what Core ML wants to be given: every default written out, as coremltools does; constants where it takes
+ * nothing else; element types that its operations have.
+ *
+ * <pre>
+ * Given   softmax(x)                                       Result  softmax(x, axis = -1)
+ * Given   linear(x, weight), weight computed               Result  matmul(x, weight, transpose_y = true)
+ * Given   layer_norm(x, gamma), gamma computed             Result  mul(layer_norm(x), gamma)
+ * Given   round(x) of int32                                Result  identity(x)
+ * Given   mul(x, y) of uint8                               Result  cast(mul(cast(x, "int32"), cast(y, "int32")), "uint8")
+ * </pre>
+ */
+final class FitOperations implements FunctionCopy.Change {
+
+    /** What leaves integers as they are; Core ML has them for floats. */
+    private static final Set<String> ROUNDING = Set.of("ceil", "floor", "round");
+
+    /** Parameters that Core ML has as unsigned numbers. */
+    private static final Set<String> UNSIGNED = Set.of("downscale_factor", "resized_dims");
+
+    private final PackageWeights weights;
+    private final FunctionBuilder to;
+    private final Set<String> constants = new HashSet<>();
+    private final Map<String, Literal> literals = new HashMap<>();
+
+    FitOperations(PackageWeights weights, FunctionBuilder to) {
+        this.weights = weights;
+        this.to = to;
+    }
+
+    @Override
+    public Optional<List<Value>> of(Operation operation, FunctionCopy copy) {
+        if (operation.constant().isPresent() || operation.kind().startsWith("constexpr_")) {
+            constants.add(operation.output().name());
+            operation
+                    .constant()
+                    .ifPresent(each -> literals.put(operation.output().name(), each));
+            return Optional.empty();
+        }
+        String kind = operation.kind();
+        if (kind.equals("linear")) {
+            return Optional.of(List.of(linear(operation, copy)));
+        }
+        if (kind.equals("layer_norm") && (computed(operation, "gamma") || computed(operation, "beta"))) {
+            return Optional.of(List.of(norm(operation, copy)));
+        }
+        if (ROUNDING.contains(kind) && !operation.output().type().dtype().isFloat()) {
+            Value x = copy.value(operation.input("x").orElseThrow());
+            return Optional.of(List.of(to.unary("identity", operation.output().name(), x)));
+        }
+        return Optional.of(typed(operation, copy));
+    }
+
+    private boolean computed(Operation operation, String parameter) {
+        return operation
+                .input(parameter)
+                .filter(each -> !constants.contains(each.name()))
+                .isPresent();
+    }
+
+    /** A computed weight or bias is a product or a sum of its own; a bias that is left out is zeros. */
+    private Value linear(Operation operation, FunctionCopy copy) {
+        Value x = copy.value(operation.input("x").orElseThrow());
+        Value weight = copy.value(operation.input("weight").orElseThrow());
+        Optional<Value> bias = operation.input("bias").map(copy::value);
+        String name = operation.output().name();
+        boolean sum = computed(operation, "bias");
+        if (computed(operation, "weight")) {
+            Value product = to.matmul(name, x, weight, false, true);
+            return bias.map(each -> to.add(name, product, each)).orElse(product);
+        }
+        Operand given = bias.filter(each -> !sum)
+                .map(each -> (Operand) each)
+                .orElseGet(() -> zeros(x.type().dtype(), weight.type().axis(0)));
+        Value product = to.apply("linear", name, Map.of("x", x, "weight", weight, "bias", given));
+        return sum ? to.add(name, product, bias.orElseThrow()) : product;
+    }
+
+    private Literal zeros(DType dtype, int size) {
+        TensorType type = TensorType.of(dtype, size);
+        return dtype == DType.FP32 || dtype == DType.FP16
+                ? weights.made(
+                        "zeros",
+                        type,
+                        sink -> sink.accept(
+                                java.lang.foreign.MemorySegment.ofArray(new byte[Math.toIntExact(type.bytes())])))
+                : new Literal.Numbers(type, Collections.nCopies(size, 0.0));
+    }
+
+    private Value norm(Operation operation, FunctionCopy copy) {
+        Map<String, Operand> operands = operands(operation, copy);
+        Operand gamma = operands.remove("gamma");
+        Operand beta = operands.remove("beta");
+        String name = operation.output().name();
+        Value result = to.apply("layer_norm", name, operands);
+        List<Integer> shape = spread(operation, result.type());
+        if (gamma != null) {
+            result = to.mul(
+                    name,
+                    result,
+                    to.apply("reshape", name + "_gamma", Map.of("x", gamma, "shape", Literal.int32s(shape))));
+        }
+        if (beta != null) {
+            result = to.add(
+                    name,
+                    result,
+                    to.apply("reshape", name + "_beta", Map.of("x", beta, "shape", Literal.int32s(shape))));
+        }
+        return result;
+    }
+
+    /** The shape that weights of a norm have beside {@code x}: its sizes on the axes of the norm, 1 elsewhere. */
+    private static List<Integer> spread(Operation operation, TensorType x) {
+        Value weight =
+                operation.input("gamma").or(() -> operation.input("beta")).orElseThrow();
+        List<Integer> shape = new ArrayList<>(Collections.nCopies(x.rank(), 1));
+        List<Integer> sizes = weight.type().shape();
+        for (int axis = x.rank() - 1, i = sizes.size() - 1; i >= 0; axis--, i--) {
+            if (x.axis(axis) != sizes.get(i)) {
+                throw new IllegalArgumentException("layer_norm '"
+                        + operation.output().name() + "' has a computed weight over axes that are not the last ones");
+            }
+            shape.set(axis, sizes.get(i));
+        }
+        return shape;
+    }
+
+    private List<Value> typed(Operation operation, FunctionCopy copy) {
+        Map<String, Operand> operands = operands(operation, copy);
+        operands.replaceAll(
+                (parameter, operand) -> UNSIGNED.contains(parameter) ? unsigned(operation, parameter) : operand);
+        Optional<DType> narrow = ElementTypes.unsupported(operation);
+        if (narrow.isEmpty()) {
+            return to.operation(operation.kind(), name(operation), operands);
+        }
+        DType wide = ElementTypes.instead(operation.kind());
+        operands.replaceAll(
+                (parameter, operand) -> ElementTypes.DATA.contains(parameter) ? cast(operand, wide) : operand);
+        List<Value> results = to.operation(operation.kind(), name(operation), operands);
+        List<Value> narrowed = new ArrayList<>();
+        for (int i = 0; i < results.size(); i++) {
+            DType declared = operation.outputs().get(i).type().dtype();
+            Value result = results.get(i);
+            narrowed.add(
+                    result.type().dtype() == declared
+                            ? result
+                            : to.cast(result.name() + "_" + declared.mil(), result, declared));
+        }
+        return narrowed;
+    }
+
+    private Literal unsigned(Operation operation, String parameter) {
+        if (literals.get(operation.input(parameter).orElseThrow().name()) instanceof Literal.Numbers numbers) {
+            return new Literal.Numbers(numbers.type().withDtype(DType.UINT32), numbers.values());
+        }
+        throw new IllegalArgumentException(
+                operation.kind() + " '" + name(operation) + "' needs '" + parameter + "' written in the program");
+    }
+
+    private Operand cast(Operand operand, DType dtype) {
+        return operand instanceof Value value && value.type().dtype() != dtype
+                ? to.cast(value.name() + "_" + dtype.mil(), value, dtype)
+                : operand;
+    }
+
+    private static String name(Operation operation) {
+        return operation.outputs().isEmpty()
+                ? ""
+                : operation.attributes().get("name") instanceof Literal.Text(String text)
+                        ? text
+                        : operation.output().name();
+    }
+
+    /** The operands of an operation, and its parameters' defaults. */
+    private static Map<String, Operand> operands(Operation operation, FunctionCopy copy) {
+        Map<String, Operand> operands = new LinkedHashMap<>();
+        DType dtype = operation
+                .input("x")
+                .map(x -> x.type().dtype())
+                .filter(DType::isFloat)
+                .orElse(DType.FP32);
+        for (Parameter parameter : OperationTable.signature(operation.kind()).parameters()) {
+            List<Value> given = operation.inputs().get(parameter.name());
+            if (given != null) {
+                List<Value> values = given.stream().map(copy::value).toList();
+                operands.put(parameter.name(), parameter.variadic() ? Operand.many(values) : values.getFirst());
+            } else {
+                parameter
+                        .defaultValue()
+                        .or(() -> window(operation, parameter.name()))
+                        .ifPresent(value -> operands.put(parameter.name(), ofType(value, dtype)));
+            }
+        }
+        return operands;
+    }
+
+    private static Literal ofType(Literal literal, DType dtype) {
+        return literal instanceof Literal.Numbers numbers
+                        && numbers.type().dtype().isFloat()
+                ? new Literal.Numbers(numbers.type().withDtype(dtype), numbers.values())
+                : literal;
+    }
+
+    /** Steps of 1 and no padding, for what slides over pictures. */
+    private static Optional<Literal> window(Operation operation, String parameter) {
+        boolean slides = operation.kind().startsWith("conv") || operation.kind().endsWith("_pool");
+        if (!slides) {
+            return Optional.empty();
+        }
+        int axes = operation.output().type().rank() - 2;
+        return switch (parameter) {
+            case "strides", "dilations" ->
+                Optional.of(Literal.int32s(IntStream.range(0, axes).map(i -> 1).toArray()));
+            case "pad" -> Optional.of(Literal.int32s(new int[2 * axes]));
+            default -> Optional.empty();
+        };
+    }
+}
