@@ -14,7 +14,7 @@ final class Conversion {
 
     static Function of(Function function, PackageWeights weights, CoreMlOptions options) {
         try {
-            Function converted = rewrite(function, to -> new StoreConstants(weights, to));
+            Function converted = rewrite(function, to -> new StoreConstants(function, weights, to));
             converted = rewrite(
                     converted,
                     to -> options.states() == CoreMlOptions.States.CORE_ML

@@ -3,6 +3,7 @@ package dev.torchane.engine.coreml;
 import dev.torchane.TorchAneException;
 import dev.torchane.engine.Tensor;
 import dev.torchane.program.DType;
+import dev.torchane.program.Function;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.FunctionCopy;
 import dev.torchane.program.Literal;
@@ -13,9 +14,11 @@ import dev.torchane.weights.WeightType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -30,15 +33,25 @@ import java.util.function.Consumer;
  */
 final class StoreConstants implements FunctionCopy.Change {
 
+    private static final String BLOCKS = "ane.constexpr_ggml";
     private static final int TILE = 1 << 18;
 
     private final PackageWeights weights;
     private final FunctionBuilder to;
     private final Map<String, Literal> literals = new HashMap<>();
+    private final Set<String> used = new HashSet<>();
 
-    StoreConstants(PackageWeights weights, FunctionBuilder to) {
+    StoreConstants(Function function, PackageWeights weights, FunctionBuilder to) {
         this.weights = weights;
         this.to = to;
+        function.operations().stream()
+                .filter(operation -> !operation.kind().equals(BLOCKS))
+                .forEach(operation -> operation.inputs().values().forEach(this::use));
+        use(function.outputs());
+    }
+
+    private void use(List<Value> values) {
+        values.forEach(value -> used.add(value.name()));
     }
 
     /** The type that takes the place of one that Core ML does not compute with. */
@@ -62,6 +75,9 @@ final class StoreConstants implements FunctionCopy.Change {
         if (constant.isPresent()) {
             String name = operation.output().name();
             literals.put(name, constant.get());
+            if (!used.contains(name)) {
+                return Optional.of(List.of());
+            }
             return Optional.of(List.of(to.constant(name, stored(name, constant.get()))));
         }
         return switch (operation.kind()) {
@@ -70,7 +86,7 @@ final class StoreConstants implements FunctionCopy.Change {
                 yield Optional.of(copy.operation(
                         operation, Map.of("dtype", Literal.text(kept(wanted).mil()))));
             }
-            case "ane.constexpr_ggml" -> Optional.of(List.of(blocks(operation)));
+            case BLOCKS -> Optional.of(List.of(blocks(operation)));
             default -> Optional.empty();
         };
     }
