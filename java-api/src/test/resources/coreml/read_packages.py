@@ -1,9 +1,11 @@
 """Reads Core ML packages with coremltools: their specification, and their programs back through its own inference.
 
 Arguments: a folder of packages, and the JSON file to write: for each package what went wrong (``error``), or its functions with
-inputs, states and outputs as ``[name, type, shape]``, and the values of those outputs that coremltools can compute.
+inputs, states and outputs as ``[name, type, shape]``, and the values of those outputs that coremltools can compute. Where the folder
+has an ``inputs.json`` (numbers by input), ``called`` is what the only function gives for them.
 """
 
+import copy
 import json
 import sys
 import warnings
@@ -23,8 +25,18 @@ for name in ("sum", "prod", "mean", "max", "min", "amax", "amin"):
     setattr(np, name, taking_numpys_truth(getattr(np, name)))
 
 import coremltools as ct  # after NumPy's functions were replaced
+from coremltools.converters.mil.backend.mil.helper import create_scalar_value, create_tensor_value
 from coremltools.converters.mil.frontend.milproto import load as milproto
 from coremltools.converters.mil.mil import types
+from coremltools.converters.mil.mil.operation import VALUE, precondition
+from coremltools.converters.mil.mil.ops.defs import iOS15
+
+
+@precondition(allow=VALUE)
+def silu_value(self):
+    """coremltools has no values of SiLU, which every gated layer uses."""
+    x = self.x.val
+    return x / (1 + np.exp(-x))
 
 
 def described(var):
@@ -55,7 +67,34 @@ def features(listed):
     return named
 
 
-def read(package):
+def called(spec, folder, given):
+    """What the only function gives for inputs, by coremltools' value inference alone."""
+    program = copy.deepcopy(spec.mlProgram)
+    (name,) = program.functions
+    main = program.functions[name]
+    block = main.block_specializations[main.opset]
+    constants = []
+    for value in main.inputs:
+        shape = [size.constant.size for size in value.type.tensorType.dimensions]
+        dtype = np.int32 if value.type.tensorType.dataType == ct.proto.MIL_pb2.INT32 else np.float32
+        immediate = create_tensor_value(np.array(given[value.name], dtype).reshape(shape))
+        constants.append(
+            ct.proto.MIL_pb2.Operation(
+                type="const", outputs=[value], attributes={"name": create_scalar_value(value.name), "val": immediate}
+            )
+        )
+    operations = [*constants, *block.operations]
+    del block.operations[:]
+    block.operations.extend(operations)
+    del main.inputs[:]
+    function = milproto.load_mil_proto(program, spec.specificationVersion, folder).functions[name]
+    for op in function.operations:
+        if any(var.val is None for var in op.outputs):
+            raise ValueError(f"coremltools has no value of {op.op_type} '{op.name}'")
+    return {var.name: numbers(var.val) for var in function.outputs}
+
+
+def read(package, given):
     model = ct.models.MLModel(str(package), skip_model_load=True)
     spec = model.get_spec()
     folder = package / "Data" / "com.apple.CoreML" / "weights"
@@ -72,6 +111,7 @@ def read(package):
     description = spec.description
     listed = description.functions or [description]
     return {
+        "called": called(spec, str(folder), given) if given else {},
         "specification": spec.specificationVersion,
         "default": description.defaultFunctionName,
         "features": {
@@ -88,9 +128,13 @@ def read(package):
 
 def main(folder, answer):
     answers = {}
+    inputs = Path(folder) / "inputs.json"
+    given = json.loads(inputs.read_text()) if inputs.exists() else {}
+    if given:
+        iOS15.activation.silu.value_inference = silu_value
     for package in sorted(Path(folder).glob("*.mlpackage")):
         try:
-            answers[package.stem] = read(package)
+            answers[package.stem] = read(package, given)
         except Exception as failure:  # noqa: BLE001 what is wrong with one package is the answer for it
             answers[package.stem] = {"error": f"{type(failure).__name__}: {failure}"}
     Path(answer).write_text(json.dumps(answers))

@@ -14,13 +14,16 @@ final class Conversion {
 
     static Function of(Function function, PackageWeights weights, CoreMlOptions options) {
         try {
-            Function converted = rewrite(function, to -> new StoreConstants(function, weights, to));
+            Function converted = rewrite(function, to -> new StoreConstants(function, options.opset(), weights, to));
             converted = rewrite(
                     converted,
                     to -> options.states() == CoreMlOptions.States.CORE_ML
                             ? new KeepStates(function.name(), to)
                             : new PassStates());
-            converted = rewrite(converted, to -> new FitOperations(weights, to));
+            if (!options.opset().atLeast(CoreMlOpset.IOS18)) {
+                converted = rewrite(converted, OlderOperations::new);
+            }
+            converted = rewrite(converted, to -> new FitOperations(options.opset(), weights, to));
             return rewrite(converted, FitInterface::new);
         } catch (IllegalArgumentException e) {
             throw new TorchAneException(

@@ -41,18 +41,36 @@ final class FitOperations implements FunctionCopy.Change {
     /** Parameters that Core ML has as unsigned numbers. */
     private static final Set<String> UNSIGNED = Set.of("downscale_factor", "resized_dims");
 
+    /** Operations that have no other form in older operation sets. */
+    private static final Map<String, CoreMlOpset> SINCE =
+            Map.of("resize", CoreMlOpset.IOS17, "constexpr_sparse_to_dense", CoreMlOpset.IOS18);
+
+    /** Parameters that iOS 17 brought, for which there was one value before. */
+    private static final Map<String, String> SINCE_IOS17 = Map.of(
+            "validate_indices", "false",
+            "batch_dims", "0",
+            "output_dtype", "int32",
+            "output_indices_dtype", "int32");
+
+    private final CoreMlOpset opset;
     private final PackageWeights weights;
     private final FunctionBuilder to;
     private final Set<String> constants = new HashSet<>();
     private final Map<String, Literal> literals = new HashMap<>();
 
-    FitOperations(PackageWeights weights, FunctionBuilder to) {
+    FitOperations(CoreMlOpset opset, PackageWeights weights, FunctionBuilder to) {
+        this.opset = opset;
         this.weights = weights;
         this.to = to;
     }
 
     @Override
     public Optional<List<Value>> of(Operation operation, FunctionCopy copy) {
+        CoreMlOpset since = SINCE.getOrDefault(operation.kind(), CoreMlOpset.IOS16);
+        if (!opset.atLeast(since)) {
+            throw new IllegalArgumentException(
+                    operation.kind() + " '" + name(operation) + "' needs " + since + ", the package is for " + opset);
+        }
         if (operation.constant().isPresent() || operation.kind().startsWith("constexpr_")) {
             constants.add(operation.output().name());
             operation
@@ -152,6 +170,9 @@ final class FitOperations implements FunctionCopy.Change {
         Map<String, Operand> operands = operands(operation, copy);
         operands.replaceAll(
                 (parameter, operand) -> UNSIGNED.contains(parameter) ? unsigned(operation, parameter) : operand);
+        if (!opset.atLeast(CoreMlOpset.IOS17)) {
+            SINCE_IOS17.forEach((parameter, only) -> withoutNewer(operation, operands, parameter, only));
+        }
         Optional<DType> narrow = ElementTypes.unsupported(operation);
         if (narrow.isEmpty()) {
             return to.operation(operation.kind(), name(operation), operands);
@@ -170,6 +191,23 @@ final class FitOperations implements FunctionCopy.Change {
                             : to.cast(result.name() + "_" + declared.mil(), result, declared));
         }
         return narrowed;
+    }
+
+    private void withoutNewer(Operation operation, Map<String, Operand> operands, String parameter, String only) {
+        Operand operand = operands.remove(parameter);
+        Literal literal = operand instanceof Value value ? literals.get(value.name()) : (Literal) operand;
+        String found = switch (literal) {
+            case null -> only;
+            case Literal.Text(String text) -> text;
+            case Literal.Bool(boolean truth) -> Boolean.toString(truth);
+            case Literal.Numbers numbers ->
+                Integer.toString(numbers.values().getFirst().intValue());
+            default -> literal.toString();
+        };
+        if (!found.equals(only)) {
+            throw new IllegalArgumentException(operation.kind() + " '" + name(operation) + "' has " + parameter + " = "
+                    + found + "; before iOS 17 it is always " + only);
+        }
     }
 
     private Literal unsigned(Operation operation, String parameter) {

@@ -7,58 +7,84 @@ import dev.torchane.program.Function;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.FunctionCopy;
 import dev.torchane.program.Literal;
+import dev.torchane.program.Operand;
 import dev.torchane.program.Operation;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
-import dev.torchane.weights.WeightType;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
- * Constants move into the package, in types that Core ML has.
+ * Constants move into the package, in types and forms that Core ML has.
  *
  * <pre>
- * Given   const of bf16, fp64; const of int64, uint32, uint64     Result  const of fp32; const of int32
- * Given   cast(dtype = "int64")                                   Result  cast(dtype = "int32")
- * Given   ane.constexpr_ggml(dtype = "fp32")                      Result  constexpr_cast(const of fp16)
- * Given   ane.constexpr_ggml(dtype = "fp16")                      Result  const of fp16
+ * Given   const of bf16, fp64; const of int64, uint32, uint64      Result  const of fp32; const of int32
+ * Given   cast(dtype = "int64")                                    Result  cast(dtype = "int32")
+ * Given   ane.constexpr_ggml of fp32                               Result  constexpr_cast(const of fp16)
+ * Given   ane.constexpr_ggml of fp16                               Result  const of fp16
+ *
+ * before iOS 18
+ * Given   constexpr_blockwise_shift_scale(int8 [N, K], [N, 1])     Result  constexpr_affine_dequantize(axis = 0)
+ * Given   other constexpr_blockwise_…, constexpr_lut_to_dense, …   Result  as ane.constexpr_ggml
+ *
+ * before iOS 17
+ * Given   input, cast or plain constant of int8, uint8, int16, …   Result  of int32
  * </pre>
  */
 final class StoreConstants implements FunctionCopy.Change {
 
     private static final String BLOCKS = "ane.constexpr_ggml";
-    private static final int TILE = 1 << 18;
+    private static final Set<String> SINCE_IOS18 = Set.of("constexpr_blockwise_shift_scale", "constexpr_lut_to_dense");
+    private static final Set<String> TYPE_NAMES = Set.of("dtype", "output_dtype", "output_indices_dtype");
 
+    /** What weight files hold before iOS 18. */
+    private static final Set<DType> IN_FILES = Set.of(DType.FP32, DType.FP16, DType.INT8, DType.UINT8);
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final CoreMlOpset opset;
     private final PackageWeights weights;
+    private final DenseConstants dense;
     private final FunctionBuilder to;
     private final Map<String, Literal> literals = new HashMap<>();
-    private final Set<String> used = new HashSet<>();
+    private final Set<String> needed = new HashSet<>();
+    private final Set<String> compressed = new HashSet<>();
 
-    StoreConstants(Function function, PackageWeights weights, FunctionBuilder to) {
+    StoreConstants(Function function, CoreMlOpset opset, PackageWeights weights, FunctionBuilder to) {
+        this.opset = opset;
         this.weights = weights;
+        this.dense = new DenseConstants(weights);
         this.to = to;
-        function.operations().stream()
-                .filter(operation -> !operation.kind().equals(BLOCKS))
-                .forEach(operation -> operation.inputs().values().forEach(this::use));
-        use(function.outputs());
+        for (Operation operation : function.operations()) {
+            if (!expanded(operation)) {
+                Set<String> users = operation.kind().startsWith("constexpr_") ? compressed : needed;
+                operation.inputs().values().forEach(values -> values.forEach(value -> users.add(value.name())));
+            }
+        }
+        function.outputs().forEach(value -> needed.add(value.name()));
     }
 
-    private void use(List<Value> values) {
-        values.forEach(value -> used.add(value.name()));
+    /** Whether an operation is written in another form. */
+    private boolean expanded(Operation operation) {
+        return operation.kind().equals(BLOCKS)
+                || (!opset.atLeast(CoreMlOpset.IOS18) && SINCE_IOS18.contains(operation.kind()));
     }
 
     /** The type that takes the place of one that Core ML does not compute with. */
-    static DType kept(DType dtype) {
+    private DType kept(DType dtype) {
         return switch (dtype) {
             case BF16, FP64 -> DType.FP32;
             case INT64, UINT32, UINT64 -> DType.INT32;
+            case INT8, UINT8, INT16, UINT16 -> opset.atLeast(CoreMlOpset.IOS17) ? dtype : DType.INT32;
             default -> dtype;
         };
     }
@@ -75,120 +101,132 @@ final class StoreConstants implements FunctionCopy.Change {
         if (constant.isPresent()) {
             String name = operation.output().name();
             literals.put(name, constant.get());
-            if (!used.contains(name)) {
-                return Optional.of(List.of());
-            }
-            return Optional.of(List.of(to.constant(name, stored(name, constant.get()))));
+            boolean written = needed.contains(name) || compressed.contains(name);
+            return Optional.of(written ? List.of(to.constant(name, stored(name, constant.get()))) : List.of());
         }
-        return switch (operation.kind()) {
-            case "cast" -> {
-                DType wanted = DType.ofMil(text(operation, "dtype"));
-                yield Optional.of(copy.operation(
-                        operation, Map.of("dtype", Literal.text(kept(wanted).mil()))));
-            }
-            case BLOCKS -> Optional.of(List.of(blocks(operation)));
-            default -> Optional.empty();
-        };
+        if (expanded(operation)) {
+            return Optional.of(List.of(expand(operation)));
+        }
+        Map<String, Operand> replaced = new LinkedHashMap<>();
+        if (!operation.kind().startsWith("constexpr_")) {
+            operation.inputs().forEach((parameter, values) -> {
+                if (TYPE_NAMES.contains(parameter)) {
+                    DType wanted = DType.ofMil(text(operation, parameter));
+                    replaced.put(parameter, Literal.text(kept(wanted).mil()));
+                }
+            });
+        }
+        return replaced.isEmpty() ? Optional.empty() : Optional.of(copy.operation(operation, replaced));
     }
 
     private String text(Operation operation, String parameter) {
-        if (operation.input(parameter).map(each -> literals.get(each.name())).orElse(null)
-                instanceof Literal.Text(String text)) {
+        if (literal(operation, parameter) instanceof Literal.Text(String text)) {
             return text;
         }
         throw new TorchAneException(operation.kind() + " '" + operation.output().name() + "' needs '" + parameter
                 + "' as text written in the program");
     }
 
+    private Literal literal(Operation operation, String parameter) {
+        Literal literal = literals.get(operation.input(parameter).orElseThrow().name());
+        if (literal == null) {
+            throw new TorchAneException(
+                    operation.kind() + " '" + operation.output().name() + "' has a computed '" + parameter
+                            + "', which has no form in " + opset);
+        }
+        return literal;
+    }
+
     private Literal stored(String name, Literal literal) {
-        DType dtype = kept(literal.type().dtype());
+        DType dtype = compressed.contains(name)
+                ? literal.type().dtype()
+                : kept(literal.type().dtype());
         boolean same = dtype == literal.type().dtype();
+        boolean inFile = opset.atLeast(CoreMlOpset.IOS18) || IN_FILES.contains(dtype);
         return switch (literal) {
-            case Literal.Blob blob -> same ? weights.copy(blob) : retyped(name, blob, dtype);
-            case Literal.Numbers numbers
-            when !same -> {
-                try {
-                    yield new Literal.Numbers(numbers.type().withDtype(dtype), numbers.values());
-                } catch (IllegalArgumentException e) {
-                    throw tooLarge(name, literal, e);
-                }
-            }
+            case Literal.Blob blob when same && inFile -> weights.copy(blob);
+            case Literal.Blob blob
+            when dtype == DType.FP32 ->
+                weights.made(
+                        blob,
+                        blob.type().withDtype(DType.FP32),
+                        sink -> DenseConstants.write(new Tensor(blob.type(), weights.bytes(blob)), DType.FP32, sink));
+            case Literal.Blob blob -> numbers(name, blob, dtype);
+            case Literal.Numbers numbers when !same -> retyped(name, numbers.type(), numbers.values(), dtype);
             default -> literal;
         };
     }
 
-    /** Of the types that are not kept, weight files hold bf16 and uint32. */
-    private Literal.Blob retyped(String name, Literal.Blob blob, DType dtype) {
-        TensorType type = blob.type().withDtype(dtype);
+    /** Integers of a weight file, written in the program. */
+    private Literal numbers(String name, Literal.Blob blob, DType dtype) {
         MemorySegment data = weights.bytes(blob);
-        if (blob.type().dtype() == DType.UINT32) {
-            for (long i = 0; i < type.elements(); i++) {
-                if (data.get(java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED, 4 * i) < 0) {
-                    throw tooLarge(name, blob, new IllegalArgumentException("element " + i + " is 2^31 or more"));
-                }
-            }
-            return weights.made(blob, type, sink -> sink.accept(data));
+        List<Double> values = new ArrayList<>();
+        for (long i = 0; i < blob.type().elements(); i++) {
+            values.add(
+                    switch (blob.type().dtype()) {
+                        case INT32 -> (double) data.getAtIndex(INT, i);
+                        case UINT32 -> (double) Integer.toUnsignedLong(data.getAtIndex(INT, i));
+                        default -> (double) new Tensor(blob.type(), data).get(i);
+                    });
         }
-        return weights.made(blob, type, sink -> {
-            Tensor from = new Tensor(blob.type(), data);
-            tiles(type, 1, sink, (first, tile) -> {
-                for (int i = 0; i < tile.type().elements(); i++) {
-                    tile.set(i, from.get(first + i));
-                }
-            });
-        });
+        return retyped(name, blob.type(), values, dtype);
     }
 
-    private static TorchAneException tooLarge(String name, Literal literal, IllegalArgumentException cause) {
-        return new TorchAneException(
-                "the constant '" + name + "' of " + literal.type() + " becomes int32 in Core ML, which cannot hold it: "
-                        + cause.getMessage(),
-                cause);
+    private static Literal retyped(String name, TensorType type, List<Double> values, DType dtype) {
+        try {
+            return new Literal.Numbers(type.withDtype(dtype), values);
+        } catch (IllegalArgumentException e) {
+            throw new TorchAneException(
+                    "the constant '" + name + "' of " + type + " becomes " + dtype.mil()
+                            + " in Core ML, which cannot hold it: " + e.getMessage(),
+                    e);
+        }
     }
 
-    private Value blocks(Operation operation) {
+    private Value expand(Operation operation) {
         Value result = operation.output();
-        Literal data =
-                operation.input("data").map(each -> literals.get(each.name())).orElse(null);
-        if (!(data instanceof Literal.Blob blob)) {
-            throw new TorchAneException("the blocks of '" + result.name() + "' are not in a weight file");
+        if (operation.kind().equals("constexpr_blockwise_shift_scale") && perRow(operation)) {
+            return perRowAffine(operation);
         }
-        WeightType kind = WeightType.block(text(operation, "kind")).orElseThrow();
-        MemorySegment bytes = weights.bytes(blob);
-        TensorType type = result.type().withDtype(DType.FP16);
-        Literal.Blob half = weights.made(
-                blob,
-                type,
-                sink -> tiles(type, kind.blockElements(), sink, (first, tile) -> {
-                    long count = tile.type().elements();
-                    Tensor floats = Tensor.allocate(TensorType.of(DType.FP32, (int) count));
-                    kind.dequantize(bytes.asSlice(kind.bytes(first), kind.bytes(count)), count, floats.data());
-                    for (int i = 0; i < count; i++) {
-                        tile.set(i, floats.get(i));
-                    }
-                }));
-        if (result.type().dtype() == DType.FP16) {
-            return to.constant(result.name(), half);
-        }
-        return to.constexprCast(result.name(), to.constant(result.name() + "_fp16", half));
+        Map<String, Literal> operands = new LinkedHashMap<>();
+        operation.inputs().keySet().forEach(parameter -> operands.put(parameter, literal(operation, parameter)));
+        Literal.Blob half = dense.half(operation, operands);
+        return result.type().dtype() == DType.FP16
+                ? to.constant(result.name(), half)
+                : to.constexprCast(result.name(), to.constant(result.name() + "_fp16", half));
     }
 
-    @FunctionalInterface
-    private interface Fill {
-        void tile(long first, Tensor tile);
+    /** Whether there is one scale for each index of the first axis, int8 data, and no offset. */
+    private static boolean perRow(Operation operation) {
+        TensorType data = operation.input("data").orElseThrow().type();
+        TensorType scale = operation.input("scale").orElseThrow().type();
+        return data.dtype() == DType.INT8
+                && operation.input("offset").isEmpty()
+                && scale.elements() == data.axis(0)
+                && scale.axis(0) == data.axis(0);
     }
 
-    /** Hands a tensor over in tiles of whole blocks. */
-    private static void tiles(TensorType type, int block, Consumer<MemorySegment> sink, Fill fill) {
-        long elements = type.elements();
-        int most = TILE / block * block;
-        for (long first = 0; first < elements; first += most) {
-            int count = (int) Math.min(most, elements - first);
-            try (Arena arena = Arena.ofConfined()) {
-                Tensor tile = Tensor.allocate(TensorType.of(type.dtype(), count), arena);
-                fill.tile(first, tile);
-                sink.accept(tile.data());
-            }
-        }
+    private Value perRowAffine(Operation operation) {
+        String name = operation.output().name();
+        Literal scale = literal(operation, "scale");
+        TensorType row = TensorType.of(scale.type().dtype(), scale.type().axis(0));
+        Literal flat = switch (scale) {
+            case Literal.Blob blob -> weights.made(blob, row, sink -> sink.accept(weights.bytes(blob)));
+            case Literal.Numbers numbers -> new Literal.Numbers(row, numbers.values());
+            default -> throw new TorchAneException("the scale of '" + name + "' is no tensor of numbers");
+        };
+        Literal data = literal(operation, "data");
+        return to.apply(
+                "constexpr_affine_dequantize",
+                name,
+                Map.of(
+                        "quantized_data",
+                        to.constant(name + "_data", data instanceof Literal.Blob blob ? weights.copy(blob) : data),
+                        "zero_point",
+                        Literal.scalar(DType.INT8, 0),
+                        "scale",
+                        to.constant(name + "_scale", flat),
+                        "axis",
+                        Literal.int32(0)));
     }
 }

@@ -5,7 +5,9 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
+import dev.torchane.program.Literal;
 import dev.torchane.program.Program;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 
@@ -52,6 +54,12 @@ public final class JvmEngine implements Engine {
                 WeightSource.of(bundle),
                 kernels,
                 options);
+    }
+
+    /** Loads a program that is in no bundle; {@code blobs} answers the bytes of its constants in weight files. */
+    public static LoadedProgram load(
+            Program program, java.util.function.Function<Literal.Blob, MemorySegment> blobs, EngineOptions options) {
+        return load(program, Map.of(), blobs::apply, options);
     }
 
     /** Loads a program whose blobs come from {@code source}; {@code rowAxes} names the row axis of inputs that have one. */

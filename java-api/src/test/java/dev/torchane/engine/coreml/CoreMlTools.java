@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.torchane.engine.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /** Apple's coremltools, in a CPython that {@value #VARIABLE} names. */
 final class CoreMlTools {
@@ -33,6 +36,13 @@ final class CoreMlTools {
                 .start();
         assertEquals(0, process.waitFor(), () -> "coremltools: " + text(log));
         return new ObjectMapper().readTree(answer.toFile());
+    }
+
+    /** Tensors with which the packages of a folder are called when they are read, where coremltools can compute what they give. */
+    static void inputs(Path folder, Map<String, Tensor> inputs) throws IOException {
+        Map<String, Object> given = new LinkedHashMap<>();
+        inputs.forEach((name, tensor) -> given.put(name, tensor.toFloats()));
+        new ObjectMapper().writeValue(folder.resolve("inputs.json").toFile(), given);
     }
 
     private static String text(Path file) {

@@ -1,6 +1,8 @@
 package dev.torchane.engine.coreml;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.torchane.TorchAneException;
@@ -30,6 +32,8 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every operation of the table in a package, as coremltools reads it back. */
 class OperationsTest {
@@ -68,6 +72,10 @@ class OperationsTest {
     /** Samples whose values coremltools 9.0 computes wrongly: it fails at {@code exclusive}, and takes every mode for an update. */
     private static final Set<String> WRONG_VALUES = Set.of("cumsum_exclusive", "scatter_along_axis_add");
 
+    /** Operations that have no form before an operation set. */
+    private static final Map<String, CoreMlOpset> SINCE =
+            Map.of("resize", CoreMlOpset.IOS17, "constexpr_sparse_to_dense", CoreMlOpset.IOS18);
+
     @TempDir
     Path folder;
 
@@ -78,17 +86,18 @@ class OperationsTest {
         assertEquals(new TreeSet<>(OperationTable.all().keySet()), sampled);
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(CoreMlOpset.class)
     @Tag("full")
-    void coremltoolsReadsEveryOperationWithTheSameTypes() throws IOException, InterruptedException {
-        for (OperationSample sample : OperationSamples.all()) {
+    void coremltoolsReadsEveryOperationWithTheSameTypes(CoreMlOpset opset) throws IOException, InterruptedException {
+        for (OperationSample sample : samples(opset)) {
             ProgramBuilder program = ProgramBuilder.create();
             sample.function(program);
-            write(sample, program);
+            write(sample, program, opset);
         }
         JsonNode read = CoreMlTools.read(folder);
         List<String> wrong = new ArrayList<>();
-        for (OperationSample sample : OperationSamples.all()) {
+        for (OperationSample sample : samples(opset)) {
             JsonNode node = read.get(sample.name());
             if (node.has("error")) {
                 wrong.add(sample + ": " + node.get("error").asText());
@@ -97,14 +106,15 @@ class OperationsTest {
         assertEquals(List.of(), wrong);
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(CoreMlOpset.class)
     @Tag("full")
-    void coremltoolsComputesTheSameNumbers() throws IOException, InterruptedException {
+    void coremltoolsComputesTheSameNumbers(CoreMlOpset opset) throws IOException, InterruptedException {
         ProgramBuilder all = ProgramBuilder.create();
-        for (OperationSample sample : OperationSamples.all()) {
+        for (OperationSample sample : samples(opset)) {
             ProgramBuilder program = ProgramBuilder.create();
             sample.constant(program);
-            write(sample, program);
+            write(sample, program, opset);
             sample.function(all);
         }
         JsonNode read = CoreMlTools.read(folder);
@@ -116,7 +126,7 @@ class OperationsTest {
         try (Bundle opened = Bundle.open(bundle);
                 LoadedProgram loaded = Engine.named("jvm")
                         .load(opened, EngineOptions.defaults().withVector(false))) {
-            for (OperationSample sample : OperationSamples.all()) {
+            for (OperationSample sample : samples(opset)) {
                 JsonNode node = read.get(sample.name());
                 if (node.has("error") || WRONG_VALUES.contains(sample.name())) {
                     if (!WRONG_VALUES.contains(sample.name())) {
@@ -132,7 +142,7 @@ class OperationsTest {
                                     if (values == null) {
                                         withoutValues.add(sample.kind());
                                     } else {
-                                        compare(sample + "." + output, tensor, values, wrong);
+                                        compare(sample + "." + output, tensor, values, tolerance(sample, opset), wrong);
                                     }
                                 }),
                                 () -> notOnJvm.add(sample.name()));
@@ -142,6 +152,27 @@ class OperationsTest {
         notOnJvm.removeAll(NOT_ON_JVM);
         assertEquals(Set.of(), notOnJvm);
         assertEquals(WITHOUT_VALUES, withoutValues);
+    }
+
+    /** What an operation set has. */
+    private static List<OperationSample> samples(CoreMlOpset opset) {
+        return OperationSamples.all().stream()
+                .filter(sample -> opset.atLeast(SINCE.getOrDefault(sample.kind(), CoreMlOpset.IOS16)))
+                .toList();
+    }
+
+    @Test
+    void whatAnOperationSetDoesNotHaveIsRefusedByName() {
+        for (OperationSample sample : OperationSamples.all()) {
+            if (SINCE.containsKey(sample.kind())) {
+                ProgramBuilder program = ProgramBuilder.create();
+                sample.function(program);
+                TorchAneException refused =
+                        assertThrows(TorchAneException.class, () -> write(sample, program, CoreMlOpset.IOS16));
+                assertTrue(refused.getMessage().contains(sample.kind() + " 'y"), refused.getMessage());
+                assertTrue(refused.getMessage().contains("needs " + SINCE.get(sample.kind())), refused.getMessage());
+            }
+        }
     }
 
     /** What the jvm engine gives, if it has the operation in this form. */
@@ -156,7 +187,13 @@ class OperationsTest {
         }
     }
 
-    private static void compare(String what, Tensor expected, JsonNode values, List<String> wrong) {
+    /** Older operation sets keep in fp16 what they cannot keep compressed. */
+    private static double tolerance(OperationSample sample, CoreMlOpset opset) {
+        boolean half = opset != CoreMlOpset.IOS18 && sample.kind().startsWith("constexpr_");
+        return half ? 1e-3 : 1e-5;
+    }
+
+    private static void compare(String what, Tensor expected, JsonNode values, double tolerance, List<String> wrong) {
         if (values.size() != expected.type().elements()) {
             wrong.add(what + ": " + values.size() + " values for " + expected.type());
             return;
@@ -164,14 +201,14 @@ class OperationsTest {
         for (int i = 0; i < values.size(); i++) {
             double number = expected.get(i);
             double found = values.get(i).asDouble();
-            if (!(Math.abs(found - number) <= 1e-5 * Math.max(1, Math.abs(number)))) {
+            if (!(Math.abs(found - number) <= tolerance * Math.max(1, Math.abs(number)))) {
                 wrong.add(what + "[" + i + "]: " + number + ", coremltools " + found);
                 return;
             }
         }
     }
 
-    private void write(OperationSample sample, ProgramBuilder program) {
+    private void write(OperationSample sample, ProgramBuilder program, CoreMlOpset opset) {
         // Function names are free in a program of several; one alone is called as a model's only function.
         Function only = program.build().functions().getFirst();
         dev.torchane.program.Program main = new dev.torchane.program.Program(
@@ -183,7 +220,7 @@ class OperationsTest {
                 OperationsTest::noBlobs,
                 Map.of(),
                 folder.resolve(sample.name() + CoreMlPackage.SUFFIX),
-                CoreMlOptions.defaults());
+                CoreMlOptions.defaults().withOpset(opset));
     }
 
     private static java.lang.foreign.MemorySegment noBlobs(Literal.Blob blob) {
