@@ -1,8 +1,6 @@
 package dev.torchane;
 
-import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.torchane.build.Exporter;
 import dev.torchane.build.Progress;
 import dev.torchane.diffusion.DiffusionLoop;
@@ -29,15 +27,12 @@ import java.util.TreeMap;
  */
 final class PipelineBundle {
 
-    private static final String FILE = "pipeline.json";
-    private static final String KIND = "stable-diffusion";
-    private static final int FORMAT = 1;
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final FolderDescription DESCRIPTION = new FolderDescription("pipeline.json", "stable-diffusion", 1);
 
     private PipelineBundle() {}
 
     static boolean is(Path directory) {
-        return Files.isRegularFile(directory.resolve(FILE));
+        return DESCRIPTION.isIn(directory);
     }
 
     /** The bundle of a pipeline in the cache. */
@@ -107,18 +102,9 @@ final class PipelineBundle {
     }
 
     private static void describe(Path directory, String name, ImageSize size) {
-        String text = JSON.createObjectNode()
-                .put("format", FORMAT)
-                .put("kind", KIND)
-                .put("name", name)
-                .put("width", size.width())
-                .put("height", size.height())
-                .toPrettyString();
-        try {
-            Files.writeString(directory.resolve(FILE), text + "\n");
-        } catch (IOException e) {
-            throw new TorchAneException("cannot write " + directory.resolve(FILE) + ": " + e, e);
-        }
+        DESCRIPTION.write(
+                directory,
+                DESCRIPTION.begin().put("name", name).put("width", size.width()).put("height", size.height()));
     }
 
     /**
@@ -127,7 +113,7 @@ final class PipelineBundle {
      * @throws TorchAneException when it is damaged or the engine cannot run it
      */
     static StableDiffusion open(Path directory, CompileOptions options) {
-        JsonNode description = description(directory.resolve(FILE));
+        JsonNode description = DESCRIPTION.read(directory);
         PipelineConfig config = PipelineConfig.read(directory);
         Map<PipelinePart, CompiledModule> modules = new EnumMap<>(PipelinePart.class);
         try {
@@ -154,23 +140,6 @@ final class PipelineBundle {
         } catch (RuntimeException | Error failure) {
             modules.values().forEach(CompiledModule::close);
             throw failure;
-        }
-    }
-
-    private static JsonNode description(Path file) {
-        try {
-            JsonNode description = JSON.readTree(Files.readString(file));
-            int format = description.path("format").asInt();
-            String kind = description.path("kind").asText();
-            if (format != FORMAT || !kind.equals(KIND)) {
-                throw new TorchAneException(file + " is a '" + kind + "' of format " + format + "; expected a '" + KIND
-                        + "' of format " + FORMAT);
-            }
-            return description;
-        } catch (JacksonException e) {
-            throw new TorchAneException(file + " is damaged: it is not JSON: " + e.getOriginalMessage(), e);
-        } catch (IOException e) {
-            throw new TorchAneException(file + " cannot be read: " + e, e);
         }
     }
 }

@@ -20,6 +20,7 @@ import picocli.CommandLine.Option;
             DemoCommand.class,
             RunCommand.class,
             ImageCommand.class,
+            EmbedCommand.class,
             BuildCommand.class,
             CompileCommand.class,
             InspectCommand.class,
