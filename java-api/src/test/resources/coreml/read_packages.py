@@ -53,8 +53,12 @@ def numbers(value):
 
 
 def value_of(var):
-    if var.val is None and var.op is not None and var.op.op_type.startswith("constexpr_"):
-        return var.op.materialized_val_inference()
+    """The value of a result, also of a compressed constant that is passed on."""
+    source = var
+    while source.op is not None and source.op.op_type == "identity":
+        source = source.op.x
+    if source.op is not None and source.op.op_type.startswith("constexpr_"):
+        return source.op.materialized_val_inference()
     return var.val
 
 

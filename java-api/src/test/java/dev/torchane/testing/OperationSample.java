@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** One use of an operation: tensors that it computes with, and the constants that say how. */
 public final class OperationSample {
@@ -156,6 +157,36 @@ public final class OperationSample {
     /** The operation. */
     public String kind() {
         return kind;
+    }
+
+    /** Whether it computes with fp32 that could be fp16. */
+    public boolean hasFloats() {
+        return !kind.equals("constexpr_cast")
+                && Stream.concat(
+                                tensors.values().stream().map(Tensor::type),
+                                constants.values().stream().map(Literal::type))
+                        .anyMatch(type -> type.dtype() == DType.FP32);
+    }
+
+    /** The same with fp16 for fp32. */
+    public OperationSample half() {
+        OperationSample half = new OperationSample(name + "_fp16", kind);
+        tensors.forEach((parameter, tensor) -> half.tensors.put(parameter, half(tensor)));
+        constants.forEach((parameter, literal) -> half.constants.put(parameter, half(literal)));
+        half.joined.putAll(joined);
+        return half;
+    }
+
+    private static Tensor half(Tensor tensor) {
+        return tensor.type().dtype() == DType.FP32
+                ? Tensor.of(tensor.type().withDtype(DType.FP16), tensor.toFloats())
+                : tensor;
+    }
+
+    private static Literal half(Literal literal) {
+        return literal instanceof Literal.Numbers numbers && numbers.type().dtype() == DType.FP32
+                ? new Literal.Numbers(numbers.type().withDtype(DType.FP16), numbers.values())
+                : literal;
     }
 
     /** What a call of {@link #function} is given. */

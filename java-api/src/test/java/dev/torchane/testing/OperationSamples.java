@@ -41,6 +41,11 @@ public final class OperationSamples {
         all.add(of("add", "int32")
                 .of(DType.INT32, "x", new int[] {3}, 1, 2, 3)
                 .of(DType.INT32, "y", new int[] {3}, 4, 5, 6));
+        all.add(of("mul", "uint8")
+                .of(DType.UINT8, "x", new int[] {3}, 1, 20, 3)
+                .of(DType.UINT8, "y", new int[] {3}, 4, 5, 6));
+        all.add(of("equal", "bool").truth("x", 2, 3).truth("y", 3));
+        all.add(of("round", "int32").of(DType.INT32, "x", new int[] {3}, 1, 2, 3));
         for (String kind : List.of("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")) {
             all.add(of(kind).of(DType.FP32, "x", new int[] {2, 2}, 1, 2, 3, 4)
                     .of(DType.FP32, "y", new int[] {2}, 1, 3));
@@ -147,6 +152,10 @@ public final class OperationSamples {
     private static void products(List<OperationSample> all) {
         all.add(of("linear")
                 .in("x", 2, 3, 4)
+                .weights("weight", DType.FP32, 5, 4)
+                .weights("bias", DType.FP32, 5));
+        all.add(of("linear", "wide")
+                .in("x", 1, 2, 2, 4)
                 .weights("weight", DType.FP32, 5, 4)
                 .weights("bias", DType.FP32, 5));
         all.add(of("linear", "plain").in("x", 2, 4).weights("weight", DType.FP32, 5, 4));

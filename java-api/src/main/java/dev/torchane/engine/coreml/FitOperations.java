@@ -28,12 +28,16 @@ import java.util.stream.IntStream;
  * <pre>
  * Given   softmax(x)                                       Result  softmax(x, axis = -1)
  * Given   linear(x, weight), weight computed               Result  matmul(x, weight, transpose_y = true)
+ * Given   linear(x, weight), x of four axes or more         Result  the same
  * Given   layer_norm(x, gamma), gamma computed             Result  mul(layer_norm(x), gamma)
  * Given   round(x) of int32                                Result  identity(x)
  * Given   mul(x, y) of uint8                               Result  cast(mul(cast(x, "int32"), cast(y, "int32")), "uint8")
  * </pre>
  */
 final class FitOperations implements FunctionCopy.Change {
+
+    /** Axes of what Core ML's {@code linear} takes. */
+    private static final int MOST_AXES = 3;
 
     /** What leaves integers as they are; Core ML has them for floats. */
     private static final Set<String> ROUNDING = Set.of("ceil", "floor", "round");
@@ -106,7 +110,7 @@ final class FitOperations implements FunctionCopy.Change {
         Optional<Value> bias = operation.input("bias").map(copy::value);
         String name = operation.output().name();
         boolean sum = computed(operation, "bias");
-        if (computed(operation, "weight")) {
+        if (computed(operation, "weight") || x.type().rank() > MOST_AXES) {
             Value product = to.matmul(name, x, weight, false, true);
             return bias.map(each -> to.add(name, product, each)).orElse(product);
         }
