@@ -3,6 +3,7 @@
 #   tools/on-a-mac.sh check           what this machine has
 #   tools/on-a-mac.sh kernels         the hand-written kernels and MIL files
 #   tools/on-a-mac.sh model BUNDLE    one bundle: rules, placement, an answer
+#   tools/on-a-mac.sh coreml BUNDLE   the bundle and the MIL files as Core ML packages, compiled by Xcode
 #   tools/on-a-mac.sh tests           the acceptance tests on Core AI
 #   tools/on-a-mac.sh report          everything so far, as one archive
 # ENGINE (default coreai) and UNITS (default ane) choose what runs; RESULTS is where logs go.
@@ -56,6 +57,20 @@ model)
     logged placement "$here/torch-ane" inspect "$bundle"
     TORCH_ANE_JAVA_OPTS=$flags logged answer "$here/torch-ane" run "$bundle" "What is the capital of France?" --max-tokens 32
     ;;
+coreml)
+    bundle=${2:?"usage: tools/on-a-mac.sh coreml BUNDLE"}
+    packages=$results/coreml
+    rm -rf "$packages"
+    mkdir -p "$packages"
+    logged coreml-export "$here/torch-ane" export "$bundle" -o "$packages/model.mlpackage"
+    for text in "$here"/samples/mil/*.mil; do
+        name=$(basename "$text" .mil)
+        logged "coreml-export-$name" "$here/torch-ane" mil compile "$text" -o "$packages/$name.mlpackage"
+    done
+    for package in "$packages"/*.mlpackage; do
+        logged "coreml-compile-$(basename "$package" .mlpackage)" xcrun coremlcompiler compile "$package" "$packages"
+    done
+    ;;
 tests)
     # shellcheck disable=SC2086
     logged tests mvn -B --no-transfer-progress -f "$here/pom.xml" -pl src/test -am -DfailIfNoTests=false \
@@ -70,7 +85,7 @@ report)
     say "file $archive, with a sentence on what you saw"
     ;;
 *)
-    sed -n '2,9p' "$0"
+    sed -n '2,10p' "$0"
     exit 2
     ;;
 esac

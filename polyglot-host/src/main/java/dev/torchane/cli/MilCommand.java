@@ -10,6 +10,8 @@ import dev.torchane.engine.EngineOptions;
 import dev.torchane.engine.Numerics;
 import dev.torchane.engine.State;
 import dev.torchane.engine.Tensor;
+import dev.torchane.engine.coreml.CoreMlOptions;
+import dev.torchane.engine.coreml.CoreMlPackage;
 import dev.torchane.program.AneModelAttributes;
 import dev.torchane.program.AneRules;
 import dev.torchane.program.Function;
@@ -243,7 +245,7 @@ final class MilCommand {
     /** {@code mil compile FILE -o OUTPUT}. */
     @Command(
             name = "compile",
-            description = "Builds a bundle, with every weight in one file.",
+            description = "Builds a bundle, with every weight in one file, or a Core ML package.",
             mixinStandardHelpOptions = true)
     static final class Compile implements Runnable {
 
@@ -253,7 +255,7 @@ final class MilCommand {
         @Option(
                 names = {"-o", "--output"},
                 required = true,
-                paramLabel = "BUNDLE",
+                paramLabel = "BUNDLE|FILE.mlpackage",
                 description = "Directory to make; it must not exist.")
         private Path output = Path.of("");
 
@@ -266,6 +268,11 @@ final class MilCommand {
                 throw new TorchAneException(output + " exists: choose another name, or remove it first");
             }
             MilFile file = source.open();
+            if (output.toString().endsWith(CoreMlPackage.SUFFIX)) {
+                CoreMlPackage.write(file, output, CoreMlOptions.defaults());
+                System.out.println(output);
+                return;
+            }
             ModelCache.install(output, directory -> file.writeBundle(directory, target.id()));
             if (target == Target.ANE) {
                 AneFindings.print(AneRules.check(file.program(), AneRules.Profile.COREAI_ANE), System.out);

@@ -5,7 +5,10 @@ import dev.torchane.cache.ModelCache;
 import dev.torchane.program.Bundle;
 import dev.torchane.program.Function;
 import dev.torchane.program.Literal;
+import dev.torchane.program.MilFile;
 import dev.torchane.program.Program;
+import dev.torchane.program.ProgramBuilder;
+import dev.torchane.program.WeightFile;
 import dev.torchane.program.WeightFileWriter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,17 +53,37 @@ public final class CoreMlPackage {
         Map<String, String> about = new LinkedHashMap<>();
         about.put("dev.torchane.kind", bundle.manifest().kind());
         about.put("dev.torchane.target", bundle.manifest().target());
-        write(chosen(bundle, options), bundle::data, about, target, options);
+        List<String> names = options.functions().isEmpty() ? bundle.functionNames() : options.functions();
+        Program program = new Program(
+                ProgramBuilder.VERSION,
+                Map.of(),
+                names.stream().map(bundle::function).toList());
+        write(program, bundle::data, about, target, options);
     }
 
-    private static Program chosen(Bundle bundle, CoreMlOptions options) {
-        if (options.functions().isEmpty()) {
-            return bundle.program();
+    /**
+     * Writes the program of a file of MIL text.
+     *
+     * @param target the package to make; it must not exist, and its name ends with {@link #SUFFIX}
+     * @throws TorchAneException as {@link #write(Bundle, Path, CoreMlOptions)}, and when the text cannot run
+     */
+    public static void write(MilFile file, Path target, CoreMlOptions options) {
+        Program whole = file.program();
+        List<Function> functions = options.functions().isEmpty()
+                ? whole.functions()
+                : options.functions().stream().map(whole::function).toList();
+        Map<String, WeightFile> opened = new HashMap<>();
+        try {
+            write(
+                    new Program(whole.version(), whole.buildInfo(), functions),
+                    blob -> opened.computeIfAbsent(blob.path(), path -> WeightFile.open(file.weightFile(path)))
+                            .data(blob.offset(), blob.type()),
+                    Map.of(),
+                    target,
+                    options);
+        } finally {
+            opened.values().forEach(WeightFile::close);
         }
-        return new Program(
-                "1.3",
-                Map.of(),
-                options.functions().stream().map(bundle::function).toList());
     }
 
     /**

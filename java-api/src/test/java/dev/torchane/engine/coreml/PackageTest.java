@@ -14,6 +14,7 @@ import dev.torchane.program.BundleWriter;
 import dev.torchane.program.DType;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.Literal;
+import dev.torchane.program.MilFile;
 import dev.torchane.program.Program;
 import dev.torchane.program.ProgramBuilder;
 import dev.torchane.program.TensorType;
@@ -151,6 +152,20 @@ class PackageTest {
         Engine engine = Engine.named("coreml");
         assertFalse(engine.available());
         assertTrue(engine.unavailableReason().contains("export"), engine.unavailableReason());
+    }
+
+    @Test
+    @Tag("full")
+    void coremltoolsReadsWhatMilTextBecomes() throws IOException, InterruptedException {
+        List<String> names = List.of("kv_update", "rms_norm", "swiglu");
+        for (String name : names) {
+            CoreMlPackage.write(
+                    MilFile.open(Path.of("../samples/mil", name + ".mil")),
+                    folder.resolve(name + CoreMlPackage.SUFFIX),
+                    CoreMlOptions.defaults());
+        }
+        JsonNode read = CoreMlTools.read(folder);
+        names.forEach(name -> assertFalse(read.get(name).has("error"), () -> name + ": " + read.get(name)));
     }
 
     @Test
