@@ -99,6 +99,7 @@ public final class OperationSamples {
         all.add(of("threshold").in("x", 2, 3).number("alpha", 0.1));
         all.add(of("prelu").in("x", 1, 3, 2, 2).positiveWeights("alpha", 3));
         all.add(of("select").truth("cond", 2, 3).in("a", 2, 3).in("b", 2, 3));
+        all.add(of("select", "scalars").truth("cond", 2, 3).number("a", 1.5).number("b", -2));
         all.add(of("cast").in("x", 2, 3).text("dtype", "fp16"));
         all.add(of("cast", "int32").in("x", 2, 3).text("dtype", "int32"));
     }
@@ -204,6 +205,10 @@ public final class OperationSamples {
                 .number("constant_val", 0.5));
         all.add(of("pad", "reflect").in("x", 1, 2, 3, 3).ints("pad", 1, 1, 2, 0).text("mode", "reflect"));
         all.add(of("pad", "int32").of(DType.INT32, "x", new int[] {2}, 7, 8).ints("pad", 1, 0));
+        all.add(of("pad", "int32_value")
+                .of(DType.INT32, "x", new int[] {2}, 7, 8)
+                .ints("pad", 1, 0)
+                .with("constant_val", 9));
         all.add(of("reverse").in("x", 2, 3).ints("axes", 1));
         all.add(of("band_part").in("x", 3, 4).with("lower", 0).with("upper", 1));
         all.add(of("shape").in("x", 2, 3, 4));

@@ -4,6 +4,7 @@ import dev.torchane.TorchAneException;
 import dev.torchane.program.Function;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.FunctionCopy;
+import dev.torchane.program.Program;
 import dev.torchane.program.ProgramBuilder;
 import java.util.List;
 
@@ -37,18 +38,23 @@ final class Conversion {
         return FunctionCopy.of(function, to, change.apply(to));
     }
 
-    /** The functions under the names that a package gives them. */
-    static List<Function> named(List<Function> functions, CoreMlOptions options) {
-        if (options.opset().atLeast(CoreMlOpset.IOS18)) {
-            return functions;
-        }
-        if (functions.size() != 1) {
+    /** Refuses several functions where a package holds one. */
+    static void requireFits(Program program, CoreMlOptions options) {
+        List<Function> functions = program.functions();
+        if (!options.opset().atLeast(CoreMlOpset.IOS18) && functions.size() != 1) {
             throw new TorchAneException("a package for " + options.opset() + " holds one function, found "
                     + functions.stream().map(Function::name).toList()
                     + ": name one of them, or write a package for IOS18");
         }
-        Function only = functions.getFirst();
-        return List.of(
-                new Function(ModelMessages.MAIN, only.opset(), only.inputs(), only.operations(), only.outputs()));
+    }
+
+    /** The functions under the names that a package gives them: before iOS 18 the only one is {@code main}. */
+    static List<Function> named(List<Function> functions, CoreMlOptions options) {
+        return options.opset().atLeast(CoreMlOpset.IOS18)
+                ? functions
+                : functions.stream()
+                        .map(only -> new Function(
+                                ModelMessages.MAIN, only.opset(), only.inputs(), only.operations(), only.outputs()))
+                        .toList();
     }
 }

@@ -104,6 +104,7 @@ public final class CoreMlPackage {
         if (Files.exists(target)) {
             throw new TorchAneException(target + " exists: choose another name, or remove it first");
         }
+        Conversion.requireFits(program, options);
         ModelCache.install(target, directory -> fill(directory, program, blobs, metadata, options));
     }
 

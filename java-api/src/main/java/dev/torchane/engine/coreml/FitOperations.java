@@ -30,6 +30,7 @@ import java.util.stream.IntStream;
  * Given   linear(x, weight), weight computed               Result  matmul(x, weight, transpose_y = true)
  * Given   linear(x, weight), x of four axes or more         Result  the same
  * Given   layer_norm(x, gamma), gamma computed             Result  mul(layer_norm(x), gamma)
+ * Given   select(cond, a, b), a and b smaller than cond     Result  select(cond, a, tile(b))
  * Given   round(x) of int32                                Result  identity(x)
  * Given   mul(x, y) of uint8                               Result  cast(mul(cast(x, "int32"), cast(y, "int32")), "uint8")
  * </pre>
@@ -177,6 +178,9 @@ final class FitOperations implements FunctionCopy.Change {
         if (!opset.atLeast(CoreMlOpset.IOS17)) {
             SINCE_IOS17.forEach((parameter, only) -> withoutNewer(operation, operands, parameter, only));
         }
+        if (operation.kind().equals("select")) {
+            operands.put("b", asLarge(operation, operands));
+        }
         Optional<DType> narrow = ElementTypes.unsupported(operation);
         if (narrow.isEmpty()) {
             return to.operation(operation.kind(), name(operation), operands);
@@ -184,6 +188,7 @@ final class FitOperations implements FunctionCopy.Change {
         DType wide = ElementTypes.instead(operation.kind());
         operands.replaceAll(
                 (parameter, operand) -> ElementTypes.DATA.contains(parameter) ? cast(operand, wide) : operand);
+        operands.computeIfPresent("constant_val", (parameter, operand) -> cast(literal(operand), wide));
         List<Value> results = to.operation(operation.kind(), name(operation), operands);
         List<Value> narrowed = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {
@@ -197,9 +202,39 @@ final class FitOperations implements FunctionCopy.Change {
         return narrowed;
     }
 
+    private Literal literal(Operand operand) {
+        return operand instanceof Value value ? literals.get(value.name()) : (Literal) operand;
+    }
+
+    private static Literal cast(Literal literal, DType dtype) {
+        return literal instanceof Literal.Numbers numbers
+                ? new Literal.Numbers(numbers.type().withDtype(dtype), numbers.values())
+                : literal;
+    }
+
+    /** The second choice of a {@code select}; repeated, where both are smaller than what is chosen for. */
+    private Operand asLarge(Operation operation, Map<String, Operand> operands) {
+        List<Integer> shape = operation.output().type().shape();
+        Operand b = operands.get("b");
+        if (!(operands.get("a") instanceof Value a && b instanceof Value small)
+                || a.type().shape().equals(shape)
+                || small.type().shape().equals(shape)) {
+            return b;
+        }
+        List<Integer> sizes =
+                new ArrayList<>(Collections.nCopies(shape.size() - small.type().rank(), 1));
+        sizes.addAll(small.type().shape());
+        Value aligned =
+                to.apply("reshape", small.name() + "_aligned", Map.of("x", small, "shape", Literal.int32s(sizes)));
+        List<Integer> reps = IntStream.range(0, shape.size())
+                .mapToObj(axis -> shape.get(axis) / sizes.get(axis))
+                .toList();
+        return to.apply("tile", small.name() + "_repeated", Map.of("x", aligned, "reps", Literal.int32s(reps)));
+    }
+
     private void withoutNewer(Operation operation, Map<String, Operand> operands, String parameter, String only) {
         Operand operand = operands.remove(parameter);
-        Literal literal = operand instanceof Value value ? literals.get(value.name()) : (Literal) operand;
+        Literal literal = operand == null ? null : literal(operand);
         String found = switch (literal) {
             case null -> only;
             case Literal.Text(String text) -> text;
@@ -253,17 +288,11 @@ final class FitOperations implements FunctionCopy.Change {
                 parameter
                         .defaultValue()
                         .or(() -> window(operation, parameter.name()))
-                        .ifPresent(value -> operands.put(parameter.name(), ofType(value, dtype)));
+                        .ifPresent(value -> operands.put(
+                                parameter.name(), value.type().dtype().isFloat() ? cast(value, dtype) : value));
             }
         }
         return operands;
-    }
-
-    private static Literal ofType(Literal literal, DType dtype) {
-        return literal instanceof Literal.Numbers numbers
-                        && numbers.type().dtype().isFloat()
-                ? new Literal.Numbers(numbers.type().withDtype(dtype), numbers.values())
-                : literal;
     }
 
     /** Steps of 1 and no padding, for what slides over pictures. */
