@@ -1,6 +1,7 @@
 package dev.torchane.engine;
 
 import dev.torchane.program.Function;
+import dev.torchane.program.Value;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -39,6 +40,35 @@ public interface LoadedFunction {
             throw new CancellationException("the call was cancelled before it began");
         }
         return run(inputs, state, RowRange.ALL);
+    }
+
+    /**
+     * Checks a call's inputs.
+     *
+     * @throws IllegalArgumentException when one is missing, unknown or of the wrong type
+     */
+    static void requireInputs(Function function, Map<String, Tensor> inputs) {
+        int tensors = 0;
+        for (Value input : function.inputs()) {
+            if (input.state()) {
+                continue;
+            }
+            tensors++;
+            Tensor given = inputs.get(input.name());
+            if (given == null) {
+                throw new IllegalArgumentException("function '" + function.name() + "' needs the input '" + input.name()
+                        + "' of type " + input.type() + "; it was given " + inputs.keySet());
+            }
+            if (!given.type().equals(input.type())) {
+                throw new IllegalArgumentException("input '" + input.name() + "' of function '" + function.name()
+                        + "' has type " + given.type() + ", expected " + input.type());
+            }
+        }
+        if (inputs.size() > tensors) {
+            throw new IllegalArgumentException("function '" + function.name() + "' was given " + inputs.keySet()
+                    + "; it takes "
+                    + function.tensors().stream().map(Value::name).toList());
+        }
     }
 
     /** Runs with all rows. */

@@ -12,8 +12,8 @@ public interface State extends AutoCloseable {
     Set<String> names();
 
     /**
-     * A state tensor: a view, valid until {@link #close()}. Reading and writing it between calls is allowed on engines
-     * that keep states in host memory.
+     * A state tensor: a view, to be read and written until the next call. Ask again after each: an engine whose states are in another
+     * memory brings them when it is asked, and takes them back at the next call.
      *
      * @throws IllegalArgumentException when there is no such state
      * @throws IllegalStateException after {@link #close()}

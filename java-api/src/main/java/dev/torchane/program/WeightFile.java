@@ -104,6 +104,16 @@ public final class WeightFile implements AutoCloseable {
         return blob.data();
     }
 
+    /**
+     * Where in the file the bytes of the blob at a record's offset begin, for programs that map the file themselves.
+     *
+     * @throws TorchAneException when no record begins there
+     */
+    public long position(long offset) {
+        blob(offset);
+        return offset + BlobFormat.ALIGNMENT;
+    }
+
     /** Reads the file into memory; what is read is dropped when memory is short. */
     public void prefetch() {
         requireOpen();

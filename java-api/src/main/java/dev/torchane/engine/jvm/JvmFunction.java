@@ -26,7 +26,6 @@ final class JvmFunction implements LoadedFunction {
     private final Function function;
     private final Map<String, Integer> rowAxes;
     private final OptionalInt rows;
-    private final List<Value> tensors;
     private final List<Value> states;
     private final Map<String, TensorType> outputTypes = new LinkedHashMap<>();
     private final Map<Integer, Planned> plans = new LinkedHashMap<>(16, 0.75f, true);
@@ -34,7 +33,6 @@ final class JvmFunction implements LoadedFunction {
     JvmFunction(JvmProgram program, Function function, Map<String, Integer> rowAxes) {
         this.program = program;
         this.function = function;
-        this.tensors = function.tensors();
         this.states = function.states();
         this.rowAxes = Map.copyOf(rowAxes);
         this.rows = RowSpecializer.rows(function, rowAxes);
@@ -66,7 +64,7 @@ final class JvmFunction implements LoadedFunction {
 
     private Map<String, Tensor> run(
             Map<String, Tensor> inputs, State state, RowRange range, BooleanSupplier cancelled) {
-        check(inputs);
+        LoadedFunction.requireInputs(function, inputs);
         if (!(state instanceof JvmState own) || own.program() != program) {
             throw new IllegalArgumentException("the state was not made by this program's newState()");
         }
@@ -132,24 +130,6 @@ final class JvmFunction implements LoadedFunction {
     void forget() {
         synchronized (plans) {
             plans.clear();
-        }
-    }
-
-    private void check(Map<String, Tensor> inputs) {
-        for (Value input : tensors) {
-            Tensor given = inputs.get(input.name());
-            if (given == null) {
-                throw new IllegalArgumentException("function '" + function.name() + "' needs the input '" + input.name()
-                        + "' of type " + input.type() + "; it was given " + inputs.keySet());
-            }
-            if (!given.type().equals(input.type())) {
-                throw new IllegalArgumentException("input '" + input.name() + "' of function '" + function.name()
-                        + "' has type " + given.type() + ", expected " + input.type());
-            }
-        }
-        if (inputs.size() > tensors.size()) {
-            throw new IllegalArgumentException("function '" + function.name() + "' was given " + inputs.keySet()
-                    + "; it takes " + tensors.stream().map(Value::name).toList());
         }
     }
 }
