@@ -71,7 +71,74 @@ FAMILIES = {
     "olmo2": ("Olmo2", {}),
     "stablelm-partial-rope": ("StableLm", {"partial_rotary_factor": 0.5}),
     "glm4": ("Glm4", {"head_dim": 8, "pad_token_id": 0}),
+    "mistral-small": ("Mistral", {"head_dim": 16, "sliding_window": None, "rope_parameters": {"rope_theta": 1e8}}),
+    "phi4": ("Phi3", {"sliding_window": None, "pad_token_id": 0, "partial_rotary_factor": 0.5}),
+    "qwen3-moe": (
+        "Qwen3Moe",
+        {
+            "head_dim": 16,
+            "num_experts": 8,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 24,
+            "norm_topk_prob": True,
+        },
+    ),
+    "qwen3-moe-some-dense": (
+        "Qwen3Moe",
+        {"num_experts": 4, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "mlp_only_layers": [1]},
+    ),
+    "mixtral": ("Mixtral", {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": None}),
+    "granitemoe": ("GraniteMoe", {"num_local_experts": 4, "num_experts_per_tok": 2}),
+    "olmoe": ("Olmoe", {"num_experts": 8, "num_experts_per_tok": 2}),
+    "olmo": ("Olmo", {}),
+    "olmo3": ("Olmo3", {"sliding_window": 5}),
+    "phi": ("Phi", {}),
+    "gptneox": ("GPTNeoX", {}),
+    "starcoder2": ("Starcoder2", {"sliding_window": None}),
+    "helium": ("Helium", {"head_dim": 8}),
+    "seed-oss": ("SeedOss", {"head_dim": 8}),
+    "ernie4.5": ("Ernie4_5", {"head_dim": 8}),
+    "nemotron": ("Nemotron", {}),
+    "hunyuan-dense": ("HunYuanDenseV1", {"head_dim": 8, "pad_token_id": 0}),
+    "arcee": ("Arcee", {}),
+    "apertus": ("Apertus", {}),
 }
+
+TITLES = {
+    "Llama": "Llama 2 and 3.x, SmolLM2, and whatever calls itself LlamaForCausalLM",
+    "Qwen2": "Qwen2, Qwen2.5",
+    "Qwen3": "Qwen3",
+    "Mistral": "Mistral, Mistral-Small-24B, Mistral Nemo",
+    "Gemma": "Gemma",
+    "Gemma2": "Gemma 2",
+    "Gemma3": "Gemma 3, text",
+    "Phi3": "Phi-3, Phi-4",
+    "Granite": "Granite 3",
+    "SmolLM3": "SmolLM3",
+    "Olmo2": "OLMo 2",
+    "StableLm": "StableLM 2",
+    "Glm4": "GLM-4-0414",
+    "Qwen3Moe": "Qwen3-MoE",
+    "Mixtral": "Mixtral",
+    "GraniteMoe": "Granite-MoE",
+    "Olmoe": "OLMoE",
+    "Olmo": "OLMo",
+    "Olmo3": "OLMo 3",
+    "Phi": "Phi-1.5, Phi-2",
+    "GPTNeoX": "GPT-NeoX, Pythia",
+    "Starcoder2": "StarCoder2",
+    "Helium": "Helium",
+    "SeedOss": "Seed-OSS",
+    "Ernie4_5": "ERNIE 4.5, dense",
+    "Nemotron": "Nemotron",
+    "HunYuanDenseV1": "Hunyuan, dense",
+    "Arcee": "Arcee AFM",
+    "Apertus": "Apertus",
+}
+"""What people call the models of a class."""
+
+GGUF = {"Llama", "Qwen2", "Qwen3", "Mistral", "Gemma3"}
+"""Classes whose GGUF files are read; a Mistral's says that it is a llama."""
 
 
 def tiny(family: str, **overrides) -> torch.nn.Module:

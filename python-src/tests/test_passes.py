@@ -23,7 +23,7 @@ def names(model):
 
 def test_lists_are_data_by_target_and_precision():
     listed = {key: [step.__name__ for step in steps] for key, steps in passes.PASSES.items()}
-    assert listed["cpu", "fp32"] == ["fresh_rope", "swap_rmsnorm", "swap_attention"]
+    assert listed["cpu", "fp32"] == ["fresh_rope", "swap_rmsnorm", "swap_attention", "swap_experts"]
     assert listed["ane", "fp32"][-2:] == ["chunk_mlp", "swap_linear"]
     assert [key for key, steps in listed.items() if "rescale_for_fp16" in steps] == [("gpu", "fp16"), ("ane", "fp16")]
     with pytest.raises(ValueError, match="no target is called 'npu'"):
@@ -94,3 +94,27 @@ def test_chunk_mlp_splits_wide_mlps_only(monkeypatch):
     chunks = whole.model.layers[0].mlp.gate_proj
     assert [chunk.out_features for chunk in chunks] == [20, 20, 20, 20]
     assert torch.allclose(logits(whole), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("family", "own"), [("mixtral", "MixtralExperts"), ("qwen3-moe", "Qwen3MoeExperts")])
+def test_swap_experts_sums_all_of_them(family, own):
+    model = tiny(family)
+    expected, count = logits(model), sum(own == type(m).__name__ for m in model.modules())
+    assert count > 0
+    assert passes.swap_experts(model) == count
+    assert own not in names(model)
+    assert torch.allclose(logits(model), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_swap_experts_leaves_what_computes_something_else():
+    model = tiny("mixtral")
+    experts = model.model.layers[1].mlp.experts
+    experts.act_fn = torch.nn.Tanh()
+
+    class Other(type(experts)):
+        def forward(self, hidden_states, top_k_index, top_k_weights):
+            return super().forward(hidden_states, top_k_index, top_k_weights) + 1
+
+    experts.__class__ = Other
+    assert passes.swap_experts(model) == len(model.model.layers) - 1
+    assert model.model.layers[1].mlp.experts is experts

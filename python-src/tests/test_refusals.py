@@ -35,9 +35,29 @@ def test_a_scaling_nobody_knows():
 
 
 def test_an_unknown_operation_is_named_with_its_module():
-    model = make("Mixtral", transformers.MixtralConfig(**SMALL))
-    with pytest.raises(LoweringError, match=r"no lowering to MIL for .*aten\.\w+.* from layer.mlp.experts \(Mixtral"):
+    model = tiny("llama")
+
+    class Sorted(type(model.model.layers[0].mlp)):
+        def forward(self, x):
+            return super().forward(x).logcumsumexp(dim=-1)
+
+    for layer in model.model.layers:
+        layer.mlp.__class__ = Sorted
+    with pytest.raises(LoweringError, match=r"no lowering to MIL for .*aten\.logcumsumexp\S* from layer.mlp \(Sorted"):
         export(model)
+
+
+def test_layers_that_keep_something_else_than_keys_and_values():
+    config = transformers.Qwen3NextConfig(
+        **{**SMALL, "num_hidden_layers": 2}, pad_token_id=0, layer_types=["linear_attention", "full_attention"]
+    )
+    with pytest.raises(UnsupportedModelError, match="Qwen3NextForCausalLM has layers of 'linear_attention'"):
+        export(make("Qwen3Next", config))
+
+
+def test_rotary_embeddings_of_another_kind():
+    with pytest.raises(UnsupportedRopeError, match="CohereRotaryEmbedding computes other rows"):
+        export(make("Cohere", transformers.CohereConfig(**SMALL)))
 
 
 def test_a_layer_that_only_looks_like_the_others():

@@ -24,6 +24,7 @@ class Reference:
 def reference_run(model: torch.nn.Module, tokens: int) -> Reference:
     """Runs the model on some of its tokens."""
     structure = structure_of(model)
+    _only_attention(model)
     embedding = model.get_submodule(structure.embedding)
     rows = embedding.weight.shape[0]
     ids = torch.tensor([(7919 * n + 11) % rows for n in range(tokens)])
@@ -38,6 +39,17 @@ def reference_run(model: torch.nn.Module, tokens: int) -> Reference:
     multiplier = _multiplier(embedding, ids, embedded)
     kv_heads, head_dim = _kept(model, out)
     return Reference(ids, embedded, out.logits[0], tuples[0], multiplier, kv_heads, head_dim)
+
+
+def _only_attention(model: torch.nn.Module) -> None:
+    """Refuses layers whose state is no keys and values, before they fail in ways of their own."""
+    types = getattr(model.config.get_text_config(), "layer_types", None) or []
+    others = sorted({kind for kind in types if not kind.endswith("attention") or kind == "linear_attention"})
+    if others:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} has layers of {', '.join(map(repr, others))}; "
+            "layers that keep keys and values are supported"
+        )
 
 
 def _kept(model: torch.nn.Module, out) -> tuple[int, int]:

@@ -79,12 +79,12 @@ def truncated(c: Context, x: Value) -> Value:
     return c.emit("mul", x.shape, x=size, y=c.emit("sign", x.shape, x=x))
 
 
-@lowers("aten.maximum.default")
+@lowers("aten.maximum.default", "aten.max.other")
 def maximum(c: Context, a, b):
     return _binary(c, "maximum", a, b, max)
 
 
-@lowers("aten.minimum.default")
+@lowers("aten.minimum.default", "aten.min.other")
 def minimum(c: Context, a, b):
     return _binary(c, "minimum", a, b, min)
 

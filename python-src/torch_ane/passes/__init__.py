@@ -13,15 +13,16 @@ from .chunk_mlp import chunk_mlp
 from .fresh_rope import fresh_rope
 from .rescale_for_fp16 import Scales, calibrate_rescale, rescale_for_fp16, rescaled
 from .swap_attention import swap_attention
+from .swap_experts import swap_experts
 from .swap_linear import swap_linear
 from .swap_rmsnorm import swap_rmsnorm
 
-PASSES_VERSION = "2"
+PASSES_VERSION = "3"
 """Changes whenever a pass or lowering produces another program for the same model; part of every cache key."""
 
 Pass = Callable[[torch.nn.Module], int]
 
-_COMMON: tuple[Pass, ...] = (swap_rmsnorm, swap_attention)
+_COMMON: tuple[Pass, ...] = (swap_rmsnorm, swap_attention, swap_experts)
 _ANE: tuple[Pass, ...] = (*_COMMON, chunk_mlp, swap_linear)
 
 PASSES: dict[tuple[str, str], tuple[Pass, ...]] = {
@@ -76,6 +77,7 @@ __all__ = [
     "prepare",
     "rescale_for_fp16",
     "swap_attention",
+    "swap_experts",
     "swap_linear",
     "swap_rmsnorm",
 ]

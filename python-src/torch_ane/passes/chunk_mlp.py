@@ -58,16 +58,17 @@ def _chunks(mlp: torch.nn.Module) -> int:
 def _rows(linear: torch.nn.Linear, chunks: int) -> torch.nn.ModuleList:
     weights = linear.weight.detach().chunk(chunks, 0)
     biases = [None] * chunks if linear.bias is None else linear.bias.detach().chunk(chunks, 0)
-    return torch.nn.ModuleList([_linear(w, b) for w, b in zip(weights, biases, strict=True)])
+    return torch.nn.ModuleList([plain_linear(w, b) for w, b in zip(weights, biases, strict=True)])
 
 
 def _columns(linear: torch.nn.Linear, chunks: int) -> torch.nn.ModuleList:
     weights = linear.weight.detach().chunk(chunks, 1)
     biases = [None if linear.bias is None else linear.bias.detach()] + [None] * (chunks - 1)
-    return torch.nn.ModuleList([_linear(w, b) for w, b in zip(weights, biases, strict=True)])
+    return torch.nn.ModuleList([plain_linear(w, b) for w, b in zip(weights, biases, strict=True)])
 
 
-def _linear(weight: torch.Tensor, bias: torch.Tensor | None) -> torch.nn.Linear:
+def plain_linear(weight: torch.Tensor, bias: torch.Tensor | None) -> torch.nn.Linear:
+    """A linear layer over these very tensors."""
     made = torch.nn.Linear(weight.shape[1], weight.shape[0], bias=bias is not None, device="meta")
     made.weight = torch.nn.Parameter(weight, requires_grad=False)
     if bias is not None:
