@@ -32,8 +32,7 @@ final class FunctionText {
     private final Map<String, Literal> literals = new HashMap<>();
     private final Map<String, Ref> states = new LinkedHashMap<>();
     private final Map<String, Ref> written = new LinkedHashMap<>();
-    private String token = "";
-    private int tokens;
+    private final Map<String, String> tokens = new HashMap<>();
 
     private FunctionText(Function function, WeightItems items, CoreAiOptions options) {
         this.function = function;
@@ -73,8 +72,8 @@ final class FunctionText {
             names.add(ref.name());
             types.add(type);
         }
-        if (!function.states().isEmpty()) {
-            names.add(token());
+        for (Value state : function.states()) {
+            names.add(token(state.name()));
             types.add("!coreai.token");
             results.add("!coreai.token");
         }
@@ -132,32 +131,34 @@ final class FunctionText {
         return Optional.ofNullable(literals.get(value.name()));
     }
 
-    private String token() {
-        if (token.isEmpty()) {
-            token = "%token0";
-            ir.line(token + " = coreai.create_token : !coreai.token");
-        }
-        return token;
+    /** What has to be done before a state is touched: Core AI orders reads and writes of each by tokens. */
+    private String token(String state) {
+        return tokens.computeIfAbsent(state, name -> {
+            ir.line("%token_" + name + " = coreai.create_token : !coreai.token");
+            return "%token_" + name;
+        });
     }
 
     private Ref state(Value state) {
         return states.computeIfAbsent(state.name(), name -> {
-            String before = token();
+            String before = token(name);
             Ref read = new Ref("%state_" + name, state.type());
-            token = "%token" + ++tokens;
+            String after = "%read_" + name;
             String type = IrTypes.tensor(state.type());
             ir.line(
                     "%s, %s = coreai.read_handle %%in_%s, %s : (!coreai.handle<%s>, !coreai.token) -> (%s, !coreai.token)"
-                            .formatted(read.name(), token, name, before, type, type));
+                            .formatted(read.name(), after, name, before, type, type));
+            tokens.put(name, after);
             return read;
         });
     }
 
     private void store(String name, Ref data) {
-        String before = token();
-        token = "%token" + ++tokens;
+        String before = token(name);
+        String after = "%written_" + name;
         String type = IrTypes.tensor(data.type());
         ir.line("%s = coreai.write_handle %%in_%s, %s, %s : (!coreai.handle<%s>, %s, !coreai.token) -> !coreai.token"
-                .formatted(token, name, data.name(), before, type, type));
+                .formatted(after, name, data.name(), before, type, type));
+        tokens.put(name, after);
     }
 }

@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,6 +26,8 @@ final class HelperProcess implements AutoCloseable {
 
     private static final int MOST_BYTES = 1 << 26;
     private static final int LOG_TAIL = 4096;
+    private static final int WATCH_MILLIS = 50;
+    private static final long NONE = Long.MIN_VALUE;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Process process;
@@ -35,6 +36,7 @@ final class HelperProcess implements AutoCloseable {
     private final InputStream from;
     private final ScheduledExecutorService watch;
     private volatile String ended = "";
+    private volatile long deadline = NONE;
 
     /**
      * Starts a process.
@@ -53,6 +55,15 @@ final class HelperProcess implements AutoCloseable {
         from = process.getInputStream();
         watch = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("torch-ane-coreai-watch").factory());
+        watch.scheduleAtFixedRate(this::watch, WATCH_MILLIS, WATCH_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A task for each call would wake a thread for each. */
+    private void watch() {
+        long latest = deadline;
+        if (latest != NONE && System.nanoTime() - latest > 0) {
+            end("it did not answer in time");
+        }
     }
 
     boolean alive() {
@@ -75,10 +86,7 @@ final class HelperProcess implements AutoCloseable {
         if (!ended.isEmpty()) {
             throw gone(null);
         }
-        ScheduledFuture<?> deadline = watch.schedule(
-                () -> end("it did not answer within " + patience.toSeconds() + " s"),
-                patience.toMillis(),
-                TimeUnit.MILLISECONDS);
+        deadline = System.nanoTime() + patience.toNanos();
         JsonNode answer;
         try {
             send(request.getBytes(StandardCharsets.UTF_8));
@@ -87,7 +95,7 @@ final class HelperProcess implements AutoCloseable {
             end("it ended or answered what is no frame (" + e.getMessage() + ")");
             throw gone(e);
         } finally {
-            deadline.cancel(false);
+            deadline = NONE;
         }
         if (answer == null || !answer.isObject()) {
             end("it answered what is no object");

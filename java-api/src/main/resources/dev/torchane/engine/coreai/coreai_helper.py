@@ -17,6 +17,7 @@ import traceback
 from pathlib import Path
 
 MOST_BYTES = 1 << 26
+MOST_TEXT = 2000
 
 
 def guard_parent(parent):
@@ -30,18 +31,18 @@ class Frames:
 
     def __init__(self):
         self.source = 0
+        self.held = b""
         self.sink = os.dup(1)
         os.dup2(2, 1)
 
     def _exactly(self, count):
-        parts = []
-        while count:
-            part = os.read(self.source, count)
+        while len(self.held) < count:
+            part = os.read(self.source, 1 << 16)
             if not part:
                 return None
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+            self.held += part
+        taken, self.held = self.held[:count], self.held[count:]
+        return taken
 
     def read(self):
         head = self._exactly(4)
@@ -246,7 +247,7 @@ async def serve(frames):
             frames.write(answer)
         except Exception as error:  # every failure of a request is an answer
             traceback.print_exc()
-            frames.write({"error": f"{type(error).__name__}: {error}"})
+            frames.write({"error": f"{type(error).__name__}: {error}"[:MOST_TEXT]})
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class EmittersTest {
         assertEquals(2, text.split("coreai.read_handle", -1).length, text);
         assertEquals(2, text.split("coreai.write_handle", -1).length, text);
         assertTrue(text.contains("%in_cache: !coreai.handle<tensor<2x3xf16>> {coreai.name = \"cache\"}"), text);
-        assertTrue(text.contains("coreai.output %2, %token2 : tensor<2x3xf16>, !coreai.token"), text);
+        assertTrue(text.contains("coreai.output %2, %written_cache : tensor<2x3xf16>, !coreai.token"), text);
     }
 
     @Test
