@@ -1,5 +1,7 @@
 package dev.torchane.cli;
 
+import dev.torchane.engine.coreai.CoreAiModel;
+import dev.torchane.engine.coreai.CoreAiOptions;
 import dev.torchane.engine.coreml.CoreMlOpset;
 import dev.torchane.engine.coreml.CoreMlOptions;
 import dev.torchane.engine.coreml.CoreMlPackage;
@@ -13,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code export BUNDLE -o PACKAGE}. */
 @Command(
         name = "export",
-        description = "Writes a bundle's program as a Core ML package.",
+        description = "Writes a bundle's program as a Core ML package (.mlpackage) or a Core AI model (.aimodel).",
         mixinStandardHelpOptions = true)
 final class ExportCommand implements Runnable {
 
@@ -23,8 +25,8 @@ final class ExportCommand implements Runnable {
     @Option(
             names = {"-o", "--output"},
             required = true,
-            paramLabel = "FILE.mlpackage",
-            description = "Package to make; it must not exist.")
+            paramLabel = "FILE",
+            description = "What to make, by its ending; it must not exist.")
     private Path output = Path.of("");
 
     @Option(
@@ -42,9 +44,28 @@ final class ExportCommand implements Runnable {
     @Option(names = "--function", description = "Function to write; default all. Before IOS18 a package holds one.")
     private List<String> functions = List.of();
 
+    @Option(
+            names = "--cache-writes",
+            description = "Core AI: how windows get into a cache: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
+    private CoreAiOptions.CacheWrites cacheWrites = CoreAiOptions.CacheWrites.SLICE_UPDATE;
+
+    @Option(
+            names = "--no-composites",
+            description = "Core AI: write the members of groups instead of composite operations.")
+    private boolean noComposites;
+
     @Override
     public void run() {
         try (Bundle opened = Bundle.open(bundle)) {
+            if (output.toString().endsWith(CoreAiModel.SUFFIX)) {
+                CoreAiOptions options = CoreAiOptions.defaults()
+                        .withCacheWrites(cacheWrites)
+                        .withComposites(!noComposites)
+                        .withFunctions(functions);
+                CoreAiModel.write(opened, output, options);
+                System.out.println(output);
+                return;
+            }
             CoreMlPackage.write(opened, output, new CoreMlOptions(opset, states, functions));
         }
         System.out.println(output);

@@ -49,7 +49,8 @@ public final class CoreAiModel {
     }
 
     static void write(HelperLink link, Bundle bundle, Path target, CoreAiOptions options) {
-        List<Function> functions = bundle.program().functions();
+        List<String> names = options.functions().isEmpty() ? bundle.functionNames() : options.functions();
+        List<Function> functions = names.stream().map(bundle::function).toList();
         long number = link.number();
         Path text = link.file("program-" + number + ".mlir");
         Path made = link.file("weights-" + number + ".bin");

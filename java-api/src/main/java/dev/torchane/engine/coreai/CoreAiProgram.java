@@ -4,7 +4,6 @@ import dev.torchane.engine.ComputeUnits;
 import dev.torchane.engine.LoadedFunction;
 import dev.torchane.engine.LoadedProgram;
 import dev.torchane.program.Bundle;
-import dev.torchane.program.Function;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -29,8 +28,8 @@ final class CoreAiProgram implements LoadedProgram {
         this.number = link.number();
         this.model = link.file("model-" + number + CoreAiModel.SUFFIX);
         CoreAiModel.write(link, bundle, model, options);
-        for (Function function : bundle.program().functions()) {
-            functions.put(function.name(), new CoreAiFunction(this, function));
+        for (String name : options.functions().isEmpty() ? bundle.functionNames() : options.functions()) {
+            functions.put(name, new CoreAiFunction(this, bundle.function(name)));
         }
         ready();
     }

@@ -26,6 +26,7 @@ final class FunctionText {
 
     private final Function function;
     private final CoreAiOptions options;
+    private final WeightItems items;
     private final Ir ir = new Ir();
     private final ConstantText constants;
     private final Map<String, Ref> values = new HashMap<>();
@@ -33,29 +34,46 @@ final class FunctionText {
     private final Map<String, Ref> states = new LinkedHashMap<>();
     private final Map<String, Ref> written = new LinkedHashMap<>();
     private final Map<String, String> tokens = new HashMap<>();
+    private final Map<String, Operation> definitions = new HashMap<>();
+    private final Composites composites;
+    private final StringBuilder graphs = new StringBuilder();
 
     private FunctionText(Function function, WeightItems items, CoreAiOptions options) {
         this.function = function;
         this.options = options;
         this.constants = new ConstantText(ir, items, this::literal);
+        this.items = items;
+        this.composites = options.composites() ? Composites.of(function) : Composites.none();
     }
 
     /** The graph. */
     static String of(Function function, WeightItems items, CoreAiOptions options) {
         try {
-            return new FunctionText(function, items, options).graph();
+            return new FunctionText(function, items, options).graphs();
         } catch (TorchAneException e) {
             throw new TorchAneException("function '" + function.name() + "': " + e.getMessage(), e);
         }
     }
 
-    private String graph() {
+    private String graphs() {
+        String own = graph("", List.of(), "");
+        return graphs.append(own).toString();
+    }
+
+    /** One of a composite's own, with Core AI's names for its operands. */
+    private String composite(Composites.Composite composite) {
+        return graph("private noinline ", composite.names(), " attributes " + composite.declaration());
+    }
+
+    private String graph(String kind, List<String> argumentNames, String attributes) {
         List<String> arguments = new ArrayList<>();
-        for (Value input : function.inputs()) {
+        for (int i = 0; i < function.inputs().size(); i++) {
+            Value input = function.inputs().get(i);
             String type = IrTypes.tensor(input.type());
             String name = "%in_" + input.name();
+            String given = argumentNames.isEmpty() ? input.name() : argumentNames.get(i);
             arguments.add("%s: %s {coreai.name = \"%s\"}"
-                    .formatted(name, input.state() ? "!coreai.handle<" + type + ">" : type, input.name()));
+                    .formatted(name, input.state() ? "!coreai.handle<" + type + ">" : type, given));
             if (!input.state()) {
                 values.put(input.name(), new Ref(name, input.type()));
             }
@@ -68,7 +86,8 @@ final class FunctionText {
         for (Value output : function.outputs()) {
             Ref ref = value(output);
             String type = IrTypes.tensor(ref.type());
-            results.add("%s {coreai.name = \"%s\"}".formatted(type, output.name()));
+            results.add("%s {coreai.name = \"%s\"}"
+                    .formatted(type, argumentNames.isEmpty() ? output.name() : Composites.OUTPUT));
             names.add(ref.name());
             types.add(type);
         }
@@ -78,8 +97,14 @@ final class FunctionText {
             results.add("!coreai.token");
         }
         ir.line("coreai.output %s : %s".formatted(String.join(", ", names), String.join(", ", types)));
-        return "  coreai.graph @%s(%s) -> (%s) {\n%s  }\n"
-                .formatted(function.name(), String.join(", ", arguments), String.join(", ", results), ir.text());
+        return "  coreai.graph %s@%s(%s) -> (%s)%s {\n%s  }\n"
+                .formatted(
+                        kind,
+                        function.name(),
+                        String.join(", ", arguments),
+                        String.join(", ", results),
+                        attributes,
+                        ir.text());
     }
 
     private void operation(Operation operation) {
@@ -88,6 +113,14 @@ final class FunctionText {
             literals.put(operation.output().name(), constant.get());
             return;
         }
+        Optional<Composites.Composite> composite = composites.of(operation);
+        if (composite.isPresent()) {
+            if (operation.output().equals(composite.get().output())) {
+                invoke(composite.get());
+            }
+            return;
+        }
+        operation.outputs().forEach(output -> definitions.put(output.name(), operation));
         switch (operation.kind()) {
             case "read_state" ->
                 values.put(
@@ -113,11 +146,28 @@ final class FunctionText {
         }
     }
 
+    private void invoke(Composites.Composite composite) {
+        FunctionText inner = new FunctionText(composite.function(), items, options.withComposites(false));
+        graphs.append(inner.composite(composite));
+        Ref[] operands = composite.function().inputs().stream().map(this::value).toArray(Ref[]::new);
+        String callee = "<{callee = #param.constant<@%s> : !param.symbol}>"
+                .formatted(composite.function().name());
+        values.put(
+                composite.output().name(),
+                ir.op("invoke", callee, composite.output().type(), operands));
+    }
+
     private List<Ref> results(Operation operation) {
         if (ConstantText.known(operation.kind())) {
             return List.of(constants.expression(operation));
         }
-        OperationCall call = new OperationCall(operation, ir, this::value, this::literal);
+        OperationCall call = new OperationCall(operation, ir, this::value, this::literal, definitions);
+        if (operation.kind().equals("slice_update") && options.cacheWrites() == CoreAiOptions.CacheWrites.ONE_HOT) {
+            Optional<Ref> blended = OneHotWrite.of(call);
+            if (blended.isPresent()) {
+                return List.of(blended.get());
+            }
+        }
         Emitter emitter = Emitters.find(operation.kind())
                 .orElseThrow(() -> call.refuse(Emitters.REFUSED.getOrDefault(operation.kind(), "it is not known")));
         return emitter.emit(call);

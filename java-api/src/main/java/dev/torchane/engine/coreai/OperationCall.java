@@ -8,6 +8,7 @@ import dev.torchane.program.Parameter;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -18,9 +19,15 @@ final class OperationCall {
     private final Ir ir;
     private final Function<Value, Ref> values;
     private final Function<Value, Optional<Literal>> literals;
+    private final Map<String, Operation> definitions;
 
     OperationCall(
-            Operation operation, Ir ir, Function<Value, Ref> values, Function<Value, Optional<Literal>> literals) {
+            Operation operation,
+            Ir ir,
+            Function<Value, Ref> values,
+            Function<Value, Optional<Literal>> literals,
+            Map<String, Operation> definitions) {
+        this.definitions = definitions;
         this.operation = operation;
         this.ir = ir;
         this.values = values;
@@ -48,6 +55,14 @@ final class OperationCall {
         return operation.outputs().stream().map(Value::type).toList();
     }
 
+    /** The operation that an operand is a result of, as a call; empty for constants and inputs. */
+    Optional<OperationCall> definition(String parameter) {
+        return operation
+                .input(parameter)
+                .map(value -> definitions.get(value.name()))
+                .map(defining -> new OperationCall(defining, ir, values, literals, definitions));
+    }
+
     boolean has(String parameter) {
         return operation.input(parameter).isPresent();
     }
@@ -63,6 +78,14 @@ final class OperationCall {
     List<Ref> all(String parameter) {
         return operation.inputs().getOrDefault(parameter, List.of()).stream()
                 .map(values)
+                .toList();
+    }
+
+    /** Numbers of each operand of a variadic parameter; empty for those that are computed. */
+    List<Optional<List<Double>>> manyNumbers(String parameter) {
+        return operation.inputs().getOrDefault(parameter, List.of()).stream()
+                .map(value -> literals.apply(value)
+                        .map(literal -> literal instanceof Literal.Numbers numbers ? numbers.values() : null))
                 .toList();
     }
 

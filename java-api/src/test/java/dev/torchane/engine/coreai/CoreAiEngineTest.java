@@ -174,6 +174,48 @@ class CoreAiEngineTest {
                 .write(folder.resolve("fp16")));
     }
 
+    /** Logits of a window in every form that a program may take. */
+    @Test
+    void allFormsOfAProgramGiveTheSameLogits() {
+        Path path = TinyTransformer.standard().withBatch(false).write(folder.resolve("forms"));
+        try (Bundle bundle = Bundle.open(path)) {
+            List<String> function = List.of("prefill_32");
+            CoreAiOptions plain =
+                    CoreAiOptions.defaults().withFunctions(function).withComposites(false);
+            float[] expected = logits(Engine.named("jvm").load(bundle, EngineOptions.defaults()));
+            for (CoreAiOptions form : List.of(
+                    plain,
+                    plain.withComposites(true),
+                    plain.withCacheWrites(CoreAiOptions.CacheWrites.ONE_HOT),
+                    plain.withSurfaces(false))) {
+                float[] found = logits(new CoreAiEngine().load(bundle, EngineOptions.defaults(), form));
+                assertArrayEquals(expected, found, 2e-4f, form.toString());
+            }
+        }
+    }
+
+    private static float[] logits(LoadedProgram loaded) {
+        try (LoadedProgram program = loaded) {
+            LoadedFunction function = program.function("prefill_32");
+            try (State state = function.newState()) {
+                java.util.Random random = new java.util.Random(4);
+                Map<String, Tensor> inputs = new java.util.HashMap<>();
+                for (Value input : function.signature().tensors()) {
+                    Tensor tensor = Tensor.allocate(input.type());
+                    for (int i = 0; i < input.type().elements(); i++) {
+                        tensor.set(i, input.name().equals("step") ? 8 : (float) random.nextGaussian());
+                    }
+                    inputs.put(input.name(), tensor);
+                }
+                float[] first = function.run(inputs, state).get("logits").toFloats();
+                float[] cache = state.tensor("key_cache").toFloats();
+                float[] all = Arrays.copyOf(first, first.length + cache.length);
+                System.arraycopy(cache, 0, all, first.length, cache.length);
+                return all;
+            }
+        }
+    }
+
     @Test
     void aBatchSaysWhatItSaysOnTheJvm() {
         Path bundle = TinyTransformer.standard().withLadder(64, 32, 64).write(folder.resolve("batch"));

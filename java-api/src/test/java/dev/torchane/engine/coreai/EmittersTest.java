@@ -30,15 +30,19 @@ class EmittersTest {
     private final ProgramBuilder program = ProgramBuilder.create();
     private final FunctionBuilder f = program.function("main");
 
+    private CoreAiOptions options = CoreAiOptions.defaults();
+
     @TempDir
     private Path folder;
 
     private String text() {
-        Path directory =
-                BundledProgram.write(folder.resolve("b"), program.build(), _ -> MemorySegment.ofArray(new byte[64]));
+        Path directory = BundledProgram.write(
+                folder.resolve("b"),
+                program.build(),
+                blob -> MemorySegment.ofArray(new byte[(int) blob.type().bytes()]));
         try (Bundle bundle = Bundle.open(directory);
                 WeightItems items = new WeightItems(bundle, folder.resolve("made.bin"))) {
-            return CoreAiModel.text(bundle.program().functions(), items, CoreAiOptions.defaults());
+            return CoreAiModel.text(bundle.program().functions(), items, options);
         }
     }
 
@@ -122,6 +126,53 @@ class EmittersTest {
                                 "\"coreai.lut_to_dense\"(%1, %2, %0) : (tensor<16x8xui4>, tensor<1x1x16x1xf16>, tensor<si16>)"
                                         + " -> tensor<16x8xf16>"),
                 text());
+    }
+
+    @Test
+    void aGroupIsAPrivateGraphAndACallOfIt() {
+        TensorType type = TensorType.of(DType.FP16, 1, 2, 8);
+        Value weight = f.constant("w", new Literal.Blob(TensorType.of(DType.FP16, 8), Bundle.WEIGHTS_IN_PROGRAM, 64));
+        f.done(f.rmsNorm("y", f.input("x", type), weight, 1e-5));
+        String text = text();
+        assertTrue(
+                text.contains("  coreai.graph private noinline @main_rms_norm_0(%in_x: tensor<1x2x8xf16> {coreai.name ="
+                        + " \"input\"}, %in_w: tensor<8xf16> {coreai.name = \"scale\"}) -> (tensor<1x2x8xf16> {coreai.name ="
+                        + " \"output\"}) attributes {__coreai_pure__, composite_decl ="
+                        + " #coreai.composite_declaration<\"rms_norm\" = {input_names = [\"input\", \"scale\"], op_attrs ="
+                        + " {axes = -1 : si64, eps = 9.999999747378752E-6 : f32, version = 1 : si64}, output_names ="
+                        + " [\"output\"]}>, template_op = \"main_rms_norm_0\"}"),
+                text);
+        assertTrue(
+                text.contains(
+                        "\"coreai.invoke\"(%in_x, %0) <{callee = #param.constant<@main_rms_norm_0> : !param.symbol}>"
+                                + " : (tensor<1x2x8xf16>, tensor<8xf16>) -> tensor<1x2x8xf16>"),
+                text);
+        assertTrue(text.contains("@main(%in_x: tensor<1x2x8xf16> {coreai.name = \"x\"})"), text);
+    }
+
+    /** {@code concat} of constants and the step, as the program of a language model has it. */
+    private Value written() {
+        TensorType cache = TensorType.of(DType.FP16, 2, 1, 1, 16, 4);
+        Value state = f.state("cache", cache);
+        Value step = f.input("step", TensorType.of(DType.INT32, 1));
+        Value update = f.input("update", TensorType.of(DType.FP16, 1, 1, 1, 8, 4));
+        Literal zero = Literal.int32s(0);
+        Value begin = f.concat("begin", List.of(Literal.int32s(1), zero, zero, step, zero), 0);
+        Value last = f.add("last", step, Literal.int32s(8));
+        Value end = f.concat(
+                "end", List.of(Literal.int32s(2), Literal.int32s(1), Literal.int32s(1), last, Literal.int32s(4)), 0);
+        return f.sliceUpdate("new", f.readState("old", state), update, begin, end);
+    }
+
+    @Test
+    void aOneHotWriteHasNoPlaceThatIsComputed() {
+        f.done(written());
+        options = options.withCacheWrites(CoreAiOptions.CacheWrites.ONE_HOT);
+        String text = text();
+        assertTrue(text.contains("broadcasting_equal"), text);
+        assertTrue(text.contains("dense<[1, 0, 0, 0, 0]> : tensor<5xsi32>"), text);
+        assertTrue(text.contains("dense<[2, 1, 1, 16, 4]> : tensor<5xsi32>"), text);
+        assertTrue(text.contains("tensor<1x1x1x16x4xf16>) -> tensor<2x1x1x16x4xf16>"), text);
     }
 
     @Test
