@@ -10,6 +10,7 @@ import dev.torchane.program.OperationTable;
 import dev.torchane.program.Parameter;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -128,8 +129,7 @@ final class FitOperations implements FunctionCopy.Change {
                 ? weights.made(
                         "zeros",
                         type,
-                        sink -> sink.accept(
-                                java.lang.foreign.MemorySegment.ofArray(new byte[Math.toIntExact(type.bytes())])))
+                        sink -> sink.accept(MemorySegment.ofArray(new byte[Math.toIntExact(type.bytes())])))
                 : new Literal.Numbers(type, Collections.nCopies(size, 0.0));
     }
 
@@ -173,8 +173,8 @@ final class FitOperations implements FunctionCopy.Change {
 
     private List<Value> typed(Operation operation, FunctionCopy copy) {
         Map<String, Operand> operands = operands(operation, copy);
-        operands.replaceAll(
-                (parameter, operand) -> UNSIGNED.contains(parameter) ? unsigned(operation, parameter) : operand);
+        operands.replaceAll((parameter, operand) ->
+                UNSIGNED.contains(parameter) ? cast(literal(operation, parameter, operand), DType.UINT32) : operand);
         if (!opset.atLeast(CoreMlOpset.IOS17)) {
             SINCE_IOS17.forEach((parameter, only) -> withoutNewer(operation, operands, parameter, only));
         }
@@ -188,7 +188,8 @@ final class FitOperations implements FunctionCopy.Change {
         DType wide = ElementTypes.instead(operation.kind());
         operands.replaceAll(
                 (parameter, operand) -> ElementTypes.DATA.contains(parameter) ? cast(operand, wide) : operand);
-        operands.computeIfPresent("constant_val", (parameter, operand) -> cast(literal(operand), wide));
+        operands.computeIfPresent(
+                "constant_val", (parameter, operand) -> cast(literal(operation, parameter, operand), wide));
         List<Value> results = to.operation(operation.kind(), name(operation), operands);
         List<Value> narrowed = new ArrayList<>();
         for (int i = 0; i < results.size(); i++) {
@@ -202,8 +203,15 @@ final class FitOperations implements FunctionCopy.Change {
         return narrowed;
     }
 
-    private Literal literal(Operand operand) {
-        return operand instanceof Value value ? literals.get(value.name()) : (Literal) operand;
+    /** The number or text of an operand that has to be constant: given, or a default. */
+    private Literal literal(Operation operation, String parameter, Operand operand) {
+        return operand instanceof Literal literal
+                ? literal
+                : operation
+                        .input(parameter)
+                        .map(value -> literals.get(value.name()))
+                        .orElseThrow(() -> new IllegalArgumentException(operation.kind() + " '" + name(operation)
+                                + "' needs '" + parameter + "' written in the program"));
     }
 
     private static Literal cast(Literal literal, DType dtype) {
@@ -234,7 +242,7 @@ final class FitOperations implements FunctionCopy.Change {
 
     private void withoutNewer(Operation operation, Map<String, Operand> operands, String parameter, String only) {
         Operand operand = operands.remove(parameter);
-        Literal literal = operand == null ? null : literal(operand);
+        Literal literal = operand == null ? null : literal(operation, parameter, operand);
         String found = switch (literal) {
             case null -> only;
             case Literal.Text(String text) -> text;
@@ -247,14 +255,6 @@ final class FitOperations implements FunctionCopy.Change {
             throw new IllegalArgumentException(operation.kind() + " '" + name(operation) + "' has " + parameter + " = "
                     + found + "; before iOS 17 it is always " + only);
         }
-    }
-
-    private Literal unsigned(Operation operation, String parameter) {
-        if (literals.get(operation.input(parameter).orElseThrow().name()) instanceof Literal.Numbers numbers) {
-            return new Literal.Numbers(numbers.type().withDtype(DType.UINT32), numbers.values());
-        }
-        throw new IllegalArgumentException(
-                operation.kind() + " '" + name(operation) + "' needs '" + parameter + "' written in the program");
     }
 
     private Operand cast(Operand operand, DType dtype) {

@@ -4,10 +4,13 @@ import dev.torchane.program.DType;
 import dev.torchane.program.FunctionBuilder;
 import dev.torchane.program.FunctionCopy;
 import dev.torchane.program.Literal;
+import dev.torchane.program.Operand;
 import dev.torchane.program.Operation;
+import dev.torchane.program.Operations;
 import dev.torchane.program.TensorType;
 import dev.torchane.program.Value;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -66,48 +69,42 @@ final class OlderOperations implements FunctionCopy.Change {
     }
 
     private Value update(Operation operation, FunctionCopy copy) {
+        requireSteps(operation);
         String name = operation.output().name();
         Value x = copy.value(operation.input("x").orElseThrow());
-        Value update = copy.value(operation.input("update").orElseThrow());
         List<Integer> shape = x.type().shape();
-        update = expanded(operation, update, shape.size());
-        requireSteps(operation);
-        Optional<Value> inside = Optional.empty();
+        Value spread = expanded(operation, copy.value(operation.input("update").orElseThrow()), shape.size());
+        List<Value> masks = new ArrayList<>();
         for (int axis = 0; axis < shape.size(); axis++) {
             int size = shape.get(axis);
-            int count = update.type().axis(axis);
-            Optional<List<Double>> constant = begin(operation, axis);
-            if (constant.isEmpty() && size == count) {
-                continue; // an update as large as the axis begins at 0
+            int count = spread.type().axis(axis);
+            if (count < size) { // an update as large as the axis begins at 0
+                String at = name + "_axis" + axis;
+                Value columns = to.constant(Literal.int32s(Operations.range(0, size)));
+                Value relative = to.sub(at + "_relative", columns, begin(operation, copy, axis, at));
+                int[] beside = new int[shape.size()];
+                Arrays.fill(beside, 1);
+                beside[axis] = size;
+                masks.add(to.reshape(at + "_mask", inside(at, relative, count), beside));
+                spread = to.gather(at + "_spread", spread, clipped(at, relative, count), axis);
             }
-            if (constant.isPresent() && size == count) {
-                continue;
-            }
-            String at = name + "_axis" + axis;
-            Value offset = constant.isPresent()
-                    ? to.constant(Literal.int32s(normalised(constant.get().getFirst(), size)))
-                    : component(operation, copy, axis, at);
-            Value columns =
-                    to.constant(Literal.int32s(IntStream.range(0, size).boxed().toList()));
-            Value relative = to.sub(at + "_relative", columns, offset);
-            Value low = to.binary("greater_equal", at + "_from", relative, Literal.int32(0));
-            Value high = to.binary("less", at + "_to", relative, Literal.int32(count));
-            Value open = to.binary("logical_and", at + "_open", low, high);
-            Value clipped = to.binary(
-                    "minimum",
-                    at + "_last",
-                    to.binary("maximum", at + "_first", relative, Literal.int32(0)),
-                    Literal.int32(count - 1));
-            update = to.gather(at + "_spread", update, clipped, axis);
-            int[] spread = new int[shape.size()];
-            java.util.Arrays.fill(spread, 1);
-            spread[axis] = size;
-            Value mask = to.reshape(at + "_mask", open, spread);
-            inside = Optional.of(inside.map(all -> to.binary("logical_and", at + "_all", all, mask))
-                    .orElse(mask));
         }
-        Value spread = update;
-        return inside.map(mask -> to.select(name, mask, spread, x)).orElseGet(() -> to.unary("identity", name, spread));
+        Value repeated = spread;
+        return masks.stream()
+                .reduce((one, other) -> to.binary("logical_and", name + "_inside", one, other))
+                .map(mask -> to.select(name, mask, repeated, x))
+                .orElseGet(() -> to.unary("identity", name, repeated));
+    }
+
+    private Value inside(String name, Value relative, int count) {
+        Value low = to.binary("greater_equal", name + "_from", relative, Literal.int32(0));
+        Value high = to.binary("less", name + "_to", relative, Literal.int32(count));
+        return to.binary("logical_and", name + "_open", low, high);
+    }
+
+    private Value clipped(String name, Value relative, int count) {
+        Value low = to.binary("maximum", name + "_first", relative, Literal.int32(0));
+        return to.binary("minimum", name + "_last", low, Literal.int32(count - 1));
     }
 
     private Value expanded(Operation operation, Value update, int rank) {
@@ -136,19 +133,20 @@ final class OlderOperations implements FunctionCopy.Change {
                 .orElse(Collections.nCopies(rank, false));
     }
 
-    /** The begin of an axis, if it is known. */
-    private Optional<List<Double>> begin(Operation operation, int axis) {
-        if (flags(operation, "begin_mask", operation.output().type().rank()).get(axis)) {
-            return Optional.of(List.of(0.0));
+    /** Where an update begins on an axis: a constant where that is known, or one number of what is computed. */
+    private Operand begin(Operation operation, FunctionCopy copy, int axis, String name) {
+        TensorType x = operation.output().type();
+        if (flags(operation, "begin_mask", x.rank()).get(axis)) {
+            return Literal.int32s(0);
         }
         Value begin = operation.input("begin").orElseThrow();
-        return numbers(begin)
-                .map(values -> List.of(values.get(axis)))
-                .or(() -> piece(begin, axis).flatMap(this::numbers));
-    }
-
-    private Value component(Operation operation, FunctionCopy copy, int axis, String name) {
-        Value begin = operation.input("begin").orElseThrow();
+        Optional<Integer> known = numbers(begin)
+                .map(values -> values.get(axis))
+                .or(() -> piece(begin, axis).flatMap(this::numbers).map(List::getFirst))
+                .map(Double::intValue);
+        if (known.isPresent()) {
+            return Literal.int32s(known.get() < 0 ? known.get() + x.axis(axis) : known.get());
+        }
         return piece(begin, axis)
                 .map(copy::value)
                 .orElseGet(() -> to.sliceByIndex(name + "_begin", copy.value(begin), List.of(axis), List.of(axis + 1)));
@@ -168,11 +166,7 @@ final class OlderOperations implements FunctionCopy.Change {
     private Optional<List<Double>> numbers(Value value) {
         Operation producer = producers.get(value.name());
         return producer != null && producer.constant().orElse(null) instanceof Literal.Numbers numbers
-                ? Optional.of(new ArrayList<>(numbers.values()))
+                ? Optional.of(numbers.values())
                 : Optional.empty();
-    }
-
-    private static int normalised(double begin, int size) {
-        return (int) (begin < 0 ? begin + size : begin);
     }
 }
