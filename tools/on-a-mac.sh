@@ -63,6 +63,7 @@ coreml)
     rm -rf "$packages"
     mkdir -p "$packages"
     logged coreml-export "$here/torch-ane" export "$bundle" -o "$packages/model.mlpackage"
+    logged coreml-export-half "$here/torch-ane" export "$bundle" -o "$packages/model-half.mlpackage" --half-norms
     for text in "$here"/samples/mil/*.mil; do
         name=$(basename "$text" .mil)
         logged "coreml-export-$name" "$here/torch-ane" mil compile "$text" -o "$packages/$name.mlpackage"

@@ -71,6 +71,13 @@ def features(listed):
     return named
 
 
+NUMPY = {
+    ct.proto.MIL_pb2.INT32: np.int32,
+    ct.proto.MIL_pb2.FLOAT16: np.float16,
+    ct.proto.MIL_pb2.FLOAT32: np.float32,
+}
+
+
 def called(spec, folder, given):
     """What the only function gives for inputs, by coremltools' value inference alone."""
     program = copy.deepcopy(spec.mlProgram)
@@ -80,7 +87,7 @@ def called(spec, folder, given):
     constants = []
     for value in main.inputs:
         shape = [size.constant.size for size in value.type.tensorType.dimensions]
-        dtype = np.int32 if value.type.tensorType.dataType == ct.proto.MIL_pb2.INT32 else np.float32
+        dtype = NUMPY[value.type.tensorType.dataType]
         immediate = create_tensor_value(np.array(given[value.name], dtype).reshape(shape))
         constants.append(
             ct.proto.MIL_pb2.Operation(

@@ -1,11 +1,13 @@
 package dev.torchane.cli;
 
+import dev.torchane.build.Target;
 import dev.torchane.engine.coreai.CoreAiModel;
 import dev.torchane.engine.coreai.CoreAiOptions;
 import dev.torchane.engine.coreml.CoreMlOpset;
 import dev.torchane.engine.coreml.CoreMlOptions;
 import dev.torchane.engine.coreml.CoreMlPackage;
 import dev.torchane.program.Bundle;
+import dev.torchane.program.DType;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -45,6 +47,11 @@ final class ExportCommand implements Runnable {
     private List<String> functions = List.of();
 
     @Option(
+            names = "--half-norms",
+            description = "Core ML: compute RMS norms of fp16 programs in fp16 too, for the Neural Engine.")
+    private boolean halfNorms;
+
+    @Option(
             names = "--cache-writes",
             description = "Core AI: how windows get into a cache: ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.")
     private CoreAiOptions.CacheWrites cacheWrites = CoreAiOptions.CacheWrites.SLICE_UPDATE;
@@ -66,8 +73,20 @@ final class ExportCommand implements Runnable {
                 System.out.println(output);
                 return;
             }
-            CoreMlPackage.write(opened, output, new CoreMlOptions(opset, states, functions));
+            CoreMlPackage.write(opened, output, new CoreMlOptions(opset, states, functions, halfNorms));
+            advise(opened);
         }
         System.out.println(output);
+    }
+
+    /** Core ML follows the types of a program, and its Neural Engine has no fp32. */
+    private static void advise(Bundle bundle) {
+        boolean wide = bundle.functionNames().stream()
+                .flatMap(name -> bundle.function(name).tensors().stream())
+                .anyMatch(input -> input.type().dtype() == DType.FP32);
+        if (wide && bundle.manifest().target().equals(Target.ANE.id())) {
+            System.err.println("the program computes in fp32, which Core ML keeps off the Neural Engine; build it with"
+                    + " --precision FP16 as well as --target ANE");
+        }
     }
 }

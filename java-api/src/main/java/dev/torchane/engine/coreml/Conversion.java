@@ -21,6 +21,10 @@ final class Conversion {
                     to -> options.states() == CoreMlOptions.States.CORE_ML
                             ? new KeepStates(function.name(), to)
                             : new PassStates());
+            if (options.halfNorms()) {
+                Function wide = converted;
+                converted = rewrite(wide, to -> new HalfNorms(wide, to));
+            }
             if (!options.opset().atLeast(CoreMlOpset.IOS18)) {
                 converted = rewrite(converted, OlderOperations::new);
             }

@@ -8,8 +8,10 @@ import java.util.List;
  * @param opset operation set: the oldest system that is to load the package
  * @param states how states are kept; sets before iOS 18 have none, so {@link States#VALUES} there
  * @param functions names of the functions to write, in order; empty for all
+ * @param halfNorms whether RMS norms of fp16 programs are computed in fp16 too, so that the Neural Engine can have them; otherwise in
+ *     fp32, as in the program
  */
-public record CoreMlOptions(CoreMlOpset opset, States states, List<String> functions) {
+public record CoreMlOptions(CoreMlOpset opset, States states, List<String> functions, boolean halfNorms) {
 
     /** How the states of a program are kept between calls. */
     public enum States {
@@ -28,21 +30,26 @@ public record CoreMlOptions(CoreMlOpset opset, States states, List<String> funct
 
     /** iOS 18, states kept by Core ML, all functions. */
     public static CoreMlOptions defaults() {
-        return new CoreMlOptions(CoreMlOpset.IOS18, States.CORE_ML, List.of());
+        return new CoreMlOptions(CoreMlOpset.IOS18, States.CORE_ML, List.of(), false);
     }
 
     /** For systems from another one on. */
     public CoreMlOptions withOpset(CoreMlOpset other) {
-        return new CoreMlOptions(other, states, functions);
+        return new CoreMlOptions(other, states, functions, halfNorms);
     }
 
     /** With states kept in another way. */
     public CoreMlOptions withStates(States other) {
-        return new CoreMlOptions(opset, other, functions);
+        return new CoreMlOptions(opset, other, functions, halfNorms);
     }
 
     /** With some functions only. */
     public CoreMlOptions withFunctions(List<String> names) {
-        return new CoreMlOptions(opset, states, names);
+        return new CoreMlOptions(opset, states, names, halfNorms);
+    }
+
+    /** With RMS norms in fp16, or in fp32. */
+    public CoreMlOptions withHalfNorms(boolean half) {
+        return new CoreMlOptions(opset, states, functions, half);
     }
 }

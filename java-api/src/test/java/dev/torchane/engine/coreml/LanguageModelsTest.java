@@ -247,6 +247,47 @@ class LanguageModelsTest {
         }
     }
 
+    /** {@code y = rms_norm(x)} of rows whose squares fp16 cannot hold. */
+    private static Program norm() {
+        ProgramBuilder program = ProgramBuilder.create();
+        FunctionBuilder f = program.function("main");
+        Value x = f.input("x", TensorType.of(DType.FP16, 1, 3, 4));
+        Value weight =
+                f.constant("weight", new Literal.Numbers(TensorType.of(DType.FP16, 4), List.of(0.5, 1.0, 1.5, 2.0)));
+        f.done(f.rmsNorm("y", x, weight, 1e-5));
+        return program.build();
+    }
+
+    @Test
+    void normsOfHalfPrecisionAreComputedInItWhereThatIsWanted() {
+        Path written = Packages.write(folder, "half", CoreMlOptions.defaults().withHalfNorms(true), weights -> norm());
+        PackageReader block = PackageReader.model(written).block("main", CoreMlOpset.IOS18);
+        assertFalse(block.kinds().contains("cast"), block.kinds().toString());
+        assertTrue(block.kinds().contains("reduce_max"), block.kinds().toString());
+    }
+
+    @Test
+    @Tag("full")
+    void normsOfHalfPrecisionGiveTheSame() throws IOException, InterruptedException {
+        Packages.write(folder, "half", CoreMlOptions.defaults().withHalfNorms(true), weights -> norm());
+        Packages.write(folder, "wide", CoreMlOptions.defaults(), weights -> norm());
+        float[] x = {1, -2, 3, 0.5f, 800, -400, 100, 0.25f, 0.001f, -0.002f, 0.003f, 0};
+        CoreMlTools.inputs(folder, Map.of("x", Tensor.of(TensorType.of(DType.FP16, 1, 3, 4), x)));
+        JsonNode read = CoreMlTools.read(folder);
+        for (String name : List.of("half", "wide")) {
+            JsonNode y = read.get(name).at("/called/y");
+            for (int i = 0; i < x.length; i++) {
+                int row = i / 4 * 4;
+                double square = 0;
+                for (int k = row; k < row + 4; k++) {
+                    square += x[k] * x[k] / 4;
+                }
+                double expected = x[i] / Math.sqrt(square + 1e-5) * (0.5 + 0.5 * (i % 4));
+                assertEquals(expected, y.get(i).asDouble(), 2e-3 * Math.max(1, Math.abs(expected)), name + " " + i);
+            }
+        }
+    }
+
     private static Map<String, Tensor> inputs(Function decode) {
         Map<String, Tensor> inputs = new LinkedHashMap<>();
         Random random = new Random(5);
