@@ -137,7 +137,7 @@ TITLES = {
 }
 """What people call the models of a class."""
 
-GGUF = {"Llama", "Qwen2", "Qwen3", "Mistral", "Gemma3"}
+GGUF = {"Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Gemma2", "Gemma3", "Phi3", "Granite", "Olmo2", "SmolLM3"}
 """Classes whose GGUF files are read; a Mistral's says that it is a llama."""
 
 

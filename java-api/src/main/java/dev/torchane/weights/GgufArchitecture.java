@@ -8,7 +8,13 @@ enum GgufArchitecture {
     LLAMA("llama", "llama", "LlamaForCausalLM"),
     QWEN2("qwen2", "qwen2", "Qwen2ForCausalLM"),
     QWEN3("qwen3", "qwen3", "Qwen3ForCausalLM"),
-    GEMMA3("gemma3", "gemma3_text", "Gemma3ForCausalLM");
+    GEMMA("gemma", "gemma", "GemmaForCausalLM"),
+    GEMMA2("gemma2", "gemma2", "Gemma2ForCausalLM"),
+    GEMMA3("gemma3", "gemma3_text", "Gemma3ForCausalLM"),
+    PHI3("phi3", "phi3", "Phi3ForCausalLM"),
+    GRANITE("granite", "granite", "GraniteForCausalLM"),
+    OLMO2("olmo2", "olmo2", "Olmo2ForCausalLM"),
+    SMOLLM3("smollm3", "smollm3", "SmolLM3ForCausalLM");
 
     private final String id;
     private final String modelType;
@@ -55,11 +61,19 @@ enum GgufArchitecture {
 
     /** Whether query and key rows are stored in pairs. */
     boolean pairsRows() {
-        return this == LLAMA;
+        return switch (this) {
+            case LLAMA, GRANITE, SMOLLM3 -> true;
+            case QWEN2, QWEN3, GEMMA, GEMMA2, GEMMA3, PHI3, OLMO2 -> false;
+        };
+    }
+
+    /** Whether it is one of Gemma's: GELU, norms stored plus one. */
+    boolean isGemma() {
+        return this == GEMMA || this == GEMMA2 || this == GEMMA3;
     }
 
     /** What to add to a stored norm weight to get the model's: Gemma's files hold weight + 1. */
     float normShift() {
-        return this == GEMMA3 ? -1f : 0f;
+        return isGemma() ? -1f : 0f;
     }
 }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.stream.LongStream;
@@ -12,8 +11,24 @@ import java.util.stream.LongStream;
 /** Makes a Hugging Face configuration from GGUF metadata. What the metadata says wins over what could be derived. */
 final class GgufConfig {
 
+    private static final long GEMMA2_27B_LAYERS = 46;
     private static final long GEMMA3_27B_LAYERS = 62;
+    private static final long GEMMA2_PATTERN = 2;
     private static final long GEMMA3_PATTERN = 6;
+    private static final long SMOLLM3_INTERVAL = 4;
+
+    /** Gemma 2's keys, with the configuration's. */
+    private static final Map<String, String> CAPS = Map.of(
+            "attn_logit_softcapping", "attn_logit_softcapping",
+            "final_logit_softcapping", "final_logit_softcapping");
+
+    /** Granite's keys, with the configuration's. */
+    private static final Map<String, String> SCALES = Map.of(
+            "attention.scale", "attention_multiplier",
+            "embedding_scale", "embedding_multiplier",
+            "residual_scale", "residual_multiplier",
+            "logit_scale", "logits_scaling");
+
     private static final long MAX_LAYERS = 10_000;
 
     private final GgufFile gguf;
@@ -43,7 +58,7 @@ final class GgufConfig {
         return hidden / heads;
     }
 
-    ObjectNode json(Map<String, WeightTensor> tensors, Optional<GgufFile.Tensor> ropeFactors) {
+    ObjectNode json(Map<String, WeightTensor> tensors, Map<String, GgufFile.Tensor> ropeFactors) {
         refuseUnsupported();
         ObjectNode config = Json.MAPPER.createObjectNode();
         config.putArray("architectures").add(architecture.className());
@@ -55,18 +70,22 @@ final class GgufConfig {
         config.put("num_attention_heads", required("attention.head_count"));
         config.put("num_key_value_heads", optional("attention.head_count_kv").orElse(required("attention.head_count")));
         config.put("head_dim", headDim());
-        config.put("hidden_act", architecture == GgufArchitecture.GEMMA3 ? "gelu_pytorch_tanh" : "silu");
+        config.put("hidden_act", architecture.isGemma() ? "gelu_pytorch_tanh" : "silu");
         config.put("max_position_embeddings", required("context_length"));
         config.put(
                 "rms_norm_eps",
                 shortest(metadata.real(key("attention.layer_norm_rms_epsilon"))
                         .orElseThrow(() -> bad("attention.layer_norm_rms_epsilon", "is missing"))));
-        new GgufRope(metadata, architecture, headDim()).describe(config, ropeFactors);
+        new GgufRope(metadata, architecture, rotaryDim()).describe(config, ropeFactors);
+        if (rotaryDim() != headDim()) {
+            config.put("partial_rotary_factor", (double) rotaryDim() / headDim());
+        }
         config.put("tie_word_embeddings", !tensors.containsKey("lm_head.weight"));
         config.put("attention_bias", tensors.containsKey("model.layers.0.self_attn.q_proj.bias"));
         config.put("mlp_bias", tensors.containsKey("model.layers.0.mlp.up_proj.bias"));
         config.put("attention_dropout", 0.0);
         describeWindow(config);
+        describeScales(config);
         describeTokens(config);
         config.put("torch_dtype", "float32");
         return config;
@@ -83,17 +102,27 @@ final class GgufConfig {
                     "is " + value.getAsLong() + ", but attention.key_length is " + headDim()
                             + "; heads of unequal key and value lengths are not supported");
         }
-        long rotary = optional("rope.dimension_count").orElse(headDim());
-        if (rotary != headDim()) {
+        long rotary = rotaryDim();
+        if (rotary != headDim() && architecture != GgufArchitecture.PHI3) {
             throw bad(
                     "rope.dimension_count",
                     "is " + rotary + ", but a head has " + headDim()
-                            + " values; partial rotation is not read from GGUF files");
+                            + " values; partial rotation of this architecture is not read from GGUF files");
         }
-        if (metadata.real(key("attn_logit_softcapping")).orElse(0) != 0
-                || metadata.real(key("final_logit_softcapping")).orElse(0) != 0) {
-            throw bad("final_logit_softcapping", "is set; capped logits are not read from GGUF files");
+        CAPS.keySet().forEach(name -> refuseUnless(architecture == GgufArchitecture.GEMMA2, name));
+        SCALES.keySet().forEach(name -> refuseUnless(architecture == GgufArchitecture.GRANITE, name));
+    }
+
+    private void refuseUnless(boolean known, String name) {
+        double value = metadata.real(key(name)).orElse(0);
+        if (!known && value != 0) {
+            throw bad(name, "is " + shortest(value) + "; it is not read from GGUF files of this architecture");
         }
+    }
+
+    /** Values of a head that are rotated. */
+    private long rotaryDim() {
+        return positive("rope.dimension_count", optional("rope.dimension_count").orElse(headDim()));
     }
 
     private long layers(Map<String, WeightTensor> tensors) {
@@ -102,10 +131,10 @@ final class GgufConfig {
             throw bad("block_count", "is " + layers + ", which no model has");
         }
         for (long i = 0; i < layers; i++) {
-            String name = "model.layers." + i + ".input_layernorm.weight";
+            String name = "model.layers." + i + ".self_attn.o_proj.weight";
             if (!tensors.isEmpty() && !tensors.containsKey(name)) {
                 throw new CheckpointFault.MissingTensor(
-                                gguf.file(), "blk." + i + ".attn_norm.weight", key("block_count") + " is " + layers)
+                                gguf.file(), "blk." + i + ".attn_output.weight", key("block_count") + " is " + layers)
                         .exception();
             }
         }
@@ -132,18 +161,16 @@ final class GgufConfig {
     private void describeWindow(ObjectNode config) {
         OptionalLong window = optional("attention.sliding_window");
         switch (architecture) {
-            case GEMMA3 -> {
-                config.put("sliding_window", window.orElse(1024));
-                long layers = required("block_count");
-                List<Boolean> sliding = slidingLayers(layers);
-                ArrayNode types = config.putArray("layer_types");
-                sliding.forEach(slides -> types.add(slides ? "sliding_attention" : "full_attention"));
-                long scalar = layers == GEMMA3_27B_LAYERS
-                        ? required("embedding_length") / required("attention.head_count")
-                        : headDim();
-                config.put("query_pre_attn_scalar", scalar);
+            case GEMMA2 -> describeGemma(config, window.orElse(4096), GEMMA2_PATTERN, GEMMA2_27B_LAYERS);
+            case GEMMA3 -> describeGemma(config, window.orElse(1024), GEMMA3_PATTERN, GEMMA3_27B_LAYERS);
+            case PHI3 -> {
+                if (window.orElse(0) > 0) {
+                    config.put("sliding_window", window.getAsLong());
+                } else {
+                    config.putNull("sliding_window");
+                }
             }
-            case LLAMA, QWEN2, QWEN3 -> {
+            case LLAMA, QWEN2, QWEN3, GEMMA, GRANITE, OLMO2, SMOLLM3 -> {
                 if (window.orElse(0) > 0) {
                     throw bad(
                             "attention.sliding_window",
@@ -154,8 +181,39 @@ final class GgufConfig {
         }
     }
 
-    /** Which layers see a window only: as the metadata says, else five of six. */
-    private List<Boolean> slidingLayers(long layers) {
+    /** The largest models of each generation scale queries by the hidden size for each head, all others by the head. */
+    private void describeGemma(ObjectNode config, long window, long pattern, long largest) {
+        config.put("sliding_window", window);
+        long layers = required("block_count");
+        List<Boolean> sliding = slidingLayers(layers, pattern);
+        ArrayNode types = config.putArray("layer_types");
+        sliding.forEach(slides -> types.add(slides ? "sliding_attention" : "full_attention"));
+        long scalar = layers == largest ? required("embedding_length") / required("attention.head_count") : headDim();
+        config.put("query_pre_attn_scalar", scalar);
+    }
+
+    /** Logit caps of Gemma 2, multipliers of Granite, and the layers of SmolLM3 without rotation. */
+    private void describeScales(ObjectNode config) {
+        switch (architecture) {
+            case GEMMA2 ->
+                CAPS.forEach(
+                        (key, name) -> metadata.real(key(key)).ifPresent(value -> config.put(name, shortest(value))));
+            case GRANITE -> {
+                config.put("attention_multiplier", 1 / Math.sqrt(headDim()));
+                SCALES.forEach((key, name) -> {
+                    double value = metadata.real(key(key)).orElse(0);
+                    if (value != 0) {
+                        config.put(name, shortest(value));
+                    }
+                });
+            }
+            case SMOLLM3 -> config.put("no_rope_layer_interval", SMOLLM3_INTERVAL);
+            case LLAMA, QWEN2, QWEN3, GEMMA, GEMMA3, PHI3, OLMO2 -> {}
+        }
+    }
+
+    /** Which layers see a window only: as the metadata says, else all but each one of {@code usual}. */
+    private List<Boolean> slidingLayers(long layers, long usual) {
         String name = "attention.sliding_window_pattern";
         if (metadata.isArray(key(name))) {
             List<Boolean> pattern = metadata.bools(key(name));
@@ -164,7 +222,7 @@ final class GgufConfig {
             }
             return pattern;
         }
-        long every = optional(name).orElse(GEMMA3_PATTERN);
+        long every = optional(name).orElse(usual);
         if (every < 1 || layers > MAX_LAYERS) {
             throw bad(name, "is " + every + " for " + layers + " layers");
         }
@@ -173,6 +231,8 @@ final class GgufConfig {
 
     private void describeTokens(ObjectNode config) {
         token("bos_token_id").ifPresent(id -> config.put("bos_token_id", id));
+        // Said even if there is none: some classes' own default lies beyond a small vocabulary.
+        config.putNull("pad_token_id");
         token("padding_token_id").ifPresent(id -> config.put("pad_token_id", id));
         TreeSet<Long> ends = new TreeSet<>();
         for (String key : List.of("eos_token_id", "eot_token_id", "eom_token_id")) {

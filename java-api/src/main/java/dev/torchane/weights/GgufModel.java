@@ -5,7 +5,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * A GGUF file seen as a Hugging Face model.
@@ -15,17 +14,15 @@ import java.util.Optional;
  */
 record GgufModel(ObjectNode config, Map<String, WeightTensor> tensors) {
 
-    private static final String ROPE_FACTORS = "rope_freqs.weight";
-
     static GgufModel of(GgufFile gguf) {
         GgufArchitecture architecture = GgufArchitecture.of(gguf.metadata());
-        Optional<GgufFile.Tensor> ropeFactors = gguf.tensors().stream()
-                .filter(t -> t.name().equals(ROPE_FACTORS))
-                .findFirst();
+        Map<String, GgufFile.Tensor> ropeFactors = new LinkedHashMap<>();
         GgufConfig config = new GgufConfig(gguf, architecture);
         Map<String, WeightTensor> tensors = new LinkedHashMap<>();
         for (GgufFile.Tensor tensor : gguf.tensors()) {
-            if (!tensor.name().equals(ROPE_FACTORS)) {
+            if (GgufRope.FACTORS.contains(tensor.name())) {
+                ropeFactors.put(tensor.name(), tensor);
+            } else {
                 WeightTensor renamed = renamed(gguf.file(), architecture, config, tensor);
                 tensors.put(renamed.name(), renamed);
             }

@@ -28,11 +28,21 @@ final class GgufNames {
             Map.entry("ffn_up", "mlp.up_proj"),
             Map.entry("ffn_down", "mlp.down_proj"));
 
-    /** Gemma norms its sub-layers' outputs too, so the same GGUF name stands for another norm. */
+    /** Gemma 2 and 3 norm their sub-layers' outputs too, so the same GGUF name stands for another norm. */
     private static final Map<String, String> INNER_GEMMA = Map.of(
             "post_attention_norm", "post_attention_layernorm",
             "ffn_norm", "pre_feedforward_layernorm",
             "post_ffw_norm", "post_feedforward_layernorm");
+
+    /** OLMo 2 norms the outputs only. */
+    private static final Map<String, String> INNER_OLMO2 = Map.of(
+            "post_attention_norm", "post_attention_layernorm",
+            "post_ffw_norm", "post_feedforward_layernorm");
+
+    /** Phi-3 has one matrix for query, key and value, and one for gate and up. */
+    private static final Map<String, String> INNER_PHI3 = Map.of(
+            "attn_qkv", "self_attn.qkv_proj",
+            "ffn_up", "mlp.gate_up_proj");
 
     private GgufNames() {}
 
@@ -45,10 +55,18 @@ final class GgufNames {
         if (!block.matches()) {
             return Optional.empty();
         }
-        String part = INNER.get(block.group(2));
-        if (architecture == GgufArchitecture.GEMMA3) {
-            part = INNER_GEMMA.getOrDefault(block.group(2), part);
-        }
-        return Optional.ofNullable(part).map(p -> "model.layers." + block.group(1) + "." + p + "." + block.group(3));
+        String own = own(architecture).getOrDefault(block.group(2), INNER.get(block.group(2)));
+        return Optional.ofNullable(own)
+                .map(part -> "model.layers." + block.group(1) + "." + part + "." + block.group(3));
+    }
+
+    /** Names that mean something else than usual. */
+    private static Map<String, String> own(GgufArchitecture architecture) {
+        return switch (architecture) {
+            case GEMMA2, GEMMA3 -> INNER_GEMMA;
+            case OLMO2 -> INNER_OLMO2;
+            case PHI3 -> INNER_PHI3;
+            case LLAMA, QWEN2, QWEN3, GEMMA, GRANITE, SMOLLM3 -> Map.of();
+        };
     }
 }

@@ -4,12 +4,22 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Optional;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** RoPE's base and scaling from GGUF metadata, in the words of a Hugging Face configuration. */
 final class GgufRope {
+
+    private static final String LLAMA3 = "rope_freqs.weight";
+    private static final String LONG = "rope_factors_long.weight";
+    private static final String SHORT = "rope_factors_short.weight";
+
+    /** Tensors that belong to RoPE, not to the model. */
+    static final Set<String> FACTORS = Set.of(LLAMA3, LONG, SHORT);
 
     /** llama3's parameters in every model that has been published with them. */
     private static final double LOW_FREQUENCY_FACTOR = 1;
@@ -20,27 +30,38 @@ final class GgufRope {
 
     private final GgufMetadata metadata;
     private final GgufArchitecture architecture;
-    private final long headDim;
+    private final long rotaryDim;
 
-    GgufRope(GgufMetadata metadata, GgufArchitecture architecture, long headDim) {
+    /**
+     * @param rotaryDim values of a head that are rotated
+     */
+    GgufRope(GgufMetadata metadata, GgufArchitecture architecture, long rotaryDim) {
         this.metadata = metadata;
         this.architecture = architecture;
-        this.headDim = headDim;
+        this.rotaryDim = rotaryDim;
     }
 
-    /** Adds rope_theta, rope_scaling and, for Gemma, the local base. */
-    void describe(ObjectNode config, Optional<GgufFile.Tensor> factors) {
+    /**
+     * Adds rope_theta, rope_scaling and, for Gemma 3, the local base.
+     *
+     * @param factors those of {@link #FACTORS} that the file has, by name
+     */
+    void describe(ObjectNode config, Map<String, GgufFile.Tensor> factors) {
         double base = GgufConfig.shortest(metadata.real(key("rope.freq_base")).orElse(10_000));
         config.put("rope_theta", base);
         if (architecture == GgufArchitecture.GEMMA3) {
             config.put("rope_local_base_freq", 10_000.0);
         }
         String type = metadata.string(key("rope.scaling.type")).orElse("");
-        if (factors.isPresent()) {
+        if (factors.containsKey(LONG) || factors.containsKey(SHORT)) {
+            longrope(config, type, factors);
+            return;
+        }
+        if (factors.containsKey(LLAMA3)) {
             if (!type.isEmpty() && !type.equals("none")) {
-                throw bad("rope.scaling.type", "is " + type + " beside rope_freqs.weight; expected only one of them");
+                throw bad("rope.scaling.type", "is " + type + " beside " + LLAMA3 + "; expected only one of them");
             }
-            llama3(config, factors.get(), base);
+            llama3(config, factors.get(LLAMA3), base);
             return;
         }
         OptionalDouble factor = metadata.real(key("rope.scaling.factor"));
@@ -77,6 +98,32 @@ final class GgufRope {
         }
     }
 
+    /** Phi-3's scaling: a divisor per frequency for short contexts, another for long ones. */
+    private void longrope(ObjectNode config, String type, Map<String, GgufFile.Tensor> factors) {
+        if (architecture != GgufArchitecture.PHI3 || factors.size() != 2 || factors.containsKey(LLAMA3)) {
+            throw bad(
+                    "rope.scaling.type",
+                    "cannot be told: the file has " + String.join(", ", new TreeSet<>(factors.keySet())) + "; expected "
+                            + LONG + " and " + SHORT + ", in a phi3");
+        }
+        if (!type.isEmpty() && !type.equals("longrope")) {
+            throw bad("rope.scaling.type", "is " + type + " beside " + LONG + "; expected longrope");
+        }
+        long original = metadata.integer(key("rope.scaling.original_context_length"))
+                .orElseThrow(() -> bad("rope.scaling.original_context_length", "is missing"));
+        config.put("original_max_position_embeddings", original);
+        ObjectNode scaling = config.putObject("rope_scaling").put("rope_type", "longrope");
+        for (float factor : values(factors.get(SHORT))) {
+            scaling.withArray("short_factor").add(GgufConfig.shortest(factor));
+        }
+        for (float factor : values(factors.get(LONG))) {
+            scaling.withArray("long_factor").add(GgufConfig.shortest(factor));
+        }
+        scaling.put("original_max_position_embeddings", original);
+        metadata.real(key("rope.scaling.attn_factor"))
+                .ifPresent(factor -> scaling.put("attention_factor", GgufConfig.shortest(factor)));
+    }
+
     /** Llama 3.1's scaling, stored as one divisor per frequency: finds the parameters that give these divisors. */
     private void llama3(ObjectNode config, GgufFile.Tensor tensor, double base) {
         float[] divisors = values(tensor);
@@ -92,7 +139,7 @@ final class GgufRope {
         long original =
                 metadata.integer(key("rope.scaling.original_context_length")).orElse(ORIGINAL_CONTEXT);
         for (int i = 0; i < divisors.length; i++) {
-            double frequency = Math.pow(base, -2.0 * i / headDim);
+            double frequency = Math.pow(base, -2.0 * i / rotaryDim);
             double expected = divisor(frequency, factor, original);
             if (!(Math.abs(divisors[i] - expected) <= TOLERANCE * expected)) {
                 throw new CheckpointFault.BadTensor(
@@ -125,17 +172,17 @@ final class GgufRope {
     }
 
     private float[] values(GgufFile.Tensor tensor) {
-        if (tensor.type() != WeightType.F32 || !tensor.shape().equals(java.util.List.of(headDim / 2))) {
+        if (tensor.type() != WeightType.F32 || !tensor.shape().equals(List.of(rotaryDim / 2))) {
             throw new CheckpointFault.BadTensor(
                             metadata.file(),
                             tensor.name(),
-                            "is " + tensor.type().label() + " " + tensor.shape() + ", expected F32 [" + headDim / 2
+                            "is " + tensor.type().label() + " " + tensor.shape() + ", expected F32 [" + rotaryDim / 2
                                     + "]")
                     .exception();
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment values = arena.allocate(headDim / 2 * Float.BYTES);
-            Dequantizer.dequantize(tensor.type(), tensor.data(), headDim / 2, values);
+            MemorySegment values = arena.allocate(rotaryDim / 2 * Float.BYTES);
+            Dequantizer.dequantize(tensor.type(), tensor.data(), rotaryDim / 2, values);
             return values.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
         }
     }

@@ -2,6 +2,7 @@ package dev.torchane.testing;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Turns a tiny model's tensors into a GGUF file as llama.cpp's converter does. */
 final class TinyGguf {
@@ -17,12 +18,17 @@ final class TinyGguf {
             Map.entry("post_attention_layernorm", "ffn_norm"),
             Map.entry("mlp.gate_proj", "ffn_gate"),
             Map.entry("mlp.up_proj", "ffn_up"),
-            Map.entry("mlp.down_proj", "ffn_down"));
+            Map.entry("mlp.down_proj", "ffn_down"),
+            Map.entry("self_attn.qkv_proj", "attn_qkv"),
+            Map.entry("mlp.gate_up_proj", "ffn_up"));
 
     private static final Map<String, String> GEMMA_PARTS = Map.of(
             "post_attention_layernorm", "post_attention_norm",
             "pre_feedforward_layernorm", "ffn_norm",
             "post_feedforward_layernorm", "post_ffw_norm");
+
+    private static final Set<TinyModel.Architecture> NORM_OUTPUTS =
+            Set.of(TinyModel.Architecture.GEMMA2, TinyModel.Architecture.GEMMA3, TinyModel.Architecture.OLMO2);
 
     private TinyGguf() {}
 
@@ -47,17 +53,14 @@ final class TinyGguf {
                 .uint32(id + ".attention.value_length", TinyModel.HEAD_DIM)
                 .float32(id + ".attention.layer_norm_rms_epsilon", 1e-5f)
                 .float32(id + ".rope.freq_base", 10000f);
-        if (architecture == TinyModel.Architecture.GEMMA3) {
-            writer.uint32(id + ".attention.sliding_window", 32);
-            writer.bools(id + ".attention.sliding_window_pattern", List.of(true, false));
-        }
+        describeOwn(writer, architecture, id);
         TinyTokenizer.describe(writer);
         tensors.forEach((name, tensor) -> {
             float[] values = tensor.values();
-            if (architecture == TinyModel.Architecture.LLAMA && name.matches(".*[qk]_proj\\.(weight|bias)")) {
+            if (architecture.pairsRows() && name.matches(".*[qk]_proj\\.(weight|bias)")) {
                 values = paired(values, tensor.shape());
             }
-            if (architecture == TinyModel.Architecture.GEMMA3 && name.endsWith("norm.weight")) {
+            if (architecture.isGemma() && name.endsWith("norm.weight")) {
                 values = plusOne(values);
             }
             if (blocks && tensor.shape().length == 2 && tensor.shape()[1] % 32 == 0) {
@@ -67,6 +70,25 @@ final class TinyGguf {
             }
         });
         return writer;
+    }
+
+    private static void describeOwn(GgufWriter writer, TinyModel.Architecture architecture, String id) {
+        switch (architecture) {
+            case GEMMA2 ->
+                writer.uint32(id + ".attention.sliding_window", 32)
+                        .float32(id + ".attn_logit_softcapping", 20)
+                        .float32(id + ".final_logit_softcapping", 5);
+            case GEMMA3 ->
+                writer.uint32(id + ".attention.sliding_window", 32)
+                        .bools(id + ".attention.sliding_window_pattern", List.of(true, false));
+            case PHI3 -> writer.uint32(id + ".rope.dimension_count", TinyModel.HEAD_DIM / 2);
+            case GRANITE ->
+                writer.float32(id + ".attention.scale", 0.125f)
+                        .float32(id + ".embedding_scale", 12)
+                        .float32(id + ".residual_scale", 0.25f)
+                        .float32(id + ".logit_scale", 8);
+            case LLAMA, QWEN2, QWEN3, GEMMA, OLMO2, SMOLLM3 -> {}
+        }
     }
 
     /** The GGUF name of a Hugging Face tensor. */
@@ -86,7 +108,7 @@ final class TinyGguf {
         List<String> words = List.of(name.split("\\."));
         String part = String.join(".", words.subList(3, words.size() - 1));
         String inner = PARTS.get(part);
-        if (architecture == TinyModel.Architecture.GEMMA3) {
+        if (NORM_OUTPUTS.contains(architecture)) {
             inner = GEMMA_PARTS.getOrDefault(part, inner);
         }
         return "blk." + words.get(2) + "." + inner + "." + words.getLast();

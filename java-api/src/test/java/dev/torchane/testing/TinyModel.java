@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
@@ -21,7 +22,13 @@ public final class TinyModel {
         LLAMA("llama", "LlamaForCausalLM"),
         QWEN2("qwen2", "Qwen2ForCausalLM"),
         QWEN3("qwen3", "Qwen3ForCausalLM"),
-        GEMMA3("gemma3_text", "Gemma3ForCausalLM");
+        GEMMA("gemma", "GemmaForCausalLM"),
+        GEMMA2("gemma2", "Gemma2ForCausalLM"),
+        GEMMA3("gemma3_text", "Gemma3ForCausalLM"),
+        PHI3("phi3", "Phi3ForCausalLM"),
+        GRANITE("granite", "GraniteForCausalLM"),
+        OLMO2("olmo2", "Olmo2ForCausalLM"),
+        SMOLLM3("smollm3", "SmolLM3ForCausalLM");
 
         private final String modelType;
         private final String className;
@@ -29,6 +36,15 @@ public final class TinyModel {
         Architecture(String modelType, String className) {
             this.modelType = modelType;
             this.className = className;
+        }
+
+        boolean isGemma() {
+            return this == GEMMA || this == GEMMA2 || this == GEMMA3;
+        }
+
+        /** Whether llama.cpp's converter stores query and key rows in pairs. */
+        public boolean pairsRows() {
+            return this == LLAMA || this == GRANITE || this == SMOLLM3;
         }
     }
 
@@ -96,16 +112,43 @@ public final class TinyModel {
         config.put("bos_token_id", TinyTokenizer.START);
         config.put("eos_token_id", TinyTokenizer.END);
         config.put("torch_dtype", "float32");
-        if (architecture == Architecture.GEMMA3) {
-            config.put("hidden_activation", "gelu_pytorch_tanh");
-            config.put("query_pre_attn_scalar", HEAD_DIM);
-            config.put("sliding_window", 32);
-            config.put("rope_local_base_freq", 10000.0);
-            config.putArray("layer_types").add("sliding_attention").add("full_attention");
-        } else {
-            config.put("hidden_act", "silu");
-        }
+        config.put("hidden_act", architecture.isGemma() ? "gelu_pytorch_tanh" : "silu");
+        describeOwn(config);
         return config;
+    }
+
+    /** What only this architecture's configuration has. */
+    private void describeOwn(ObjectNode config) {
+        switch (architecture) {
+            case GEMMA2, GEMMA3 -> {
+                config.put("hidden_activation", "gelu_pytorch_tanh");
+                config.put("query_pre_attn_scalar", HEAD_DIM);
+                config.put("sliding_window", 32);
+                config.putArray("layer_types").add("sliding_attention").add("full_attention");
+                if (architecture == Architecture.GEMMA3) {
+                    config.put("rope_local_base_freq", 10000.0);
+                } else {
+                    config.put("attn_logit_softcapping", 20.0);
+                    config.put("final_logit_softcapping", 5.0);
+                }
+            }
+            case PHI3 -> {
+                config.putNull("pad_token_id");
+                config.putNull("sliding_window");
+                config.put("partial_rotary_factor", 0.5);
+            }
+            case GRANITE -> {
+                config.put("attention_multiplier", 0.125);
+                config.put("embedding_multiplier", 12.0);
+                config.put("residual_multiplier", 0.25);
+                config.put("logits_scaling", 8.0);
+            }
+            case SMOLLM3 -> {
+                config.putNull("pad_token_id");
+                config.put("no_rope_layer_interval", 4);
+            }
+            case LLAMA, QWEN2, QWEN3, GEMMA, OLMO2 -> {}
+        }
     }
 
     /** Writes config.json, model.safetensors and the tokenizer's files. */
@@ -139,10 +182,17 @@ public final class TinyModel {
     }
 
     private void layer(String prefix) {
-        norm(prefix + "input_layernorm.weight", HIDDEN);
-        matrix(prefix + "self_attn.q_proj.weight", HEADS * HEAD_DIM, HIDDEN);
-        matrix(prefix + "self_attn.k_proj.weight", KV_HEADS * HEAD_DIM, HIDDEN);
-        matrix(prefix + "self_attn.v_proj.weight", KV_HEADS * HEAD_DIM, HIDDEN);
+        if (architecture != Architecture.OLMO2) {
+            norm(prefix + "input_layernorm.weight", HIDDEN);
+        }
+        boolean fused = architecture == Architecture.PHI3;
+        if (fused) {
+            matrix(prefix + "self_attn.qkv_proj.weight", (HEADS + 2 * KV_HEADS) * HEAD_DIM, HIDDEN);
+        } else {
+            matrix(prefix + "self_attn.q_proj.weight", HEADS * HEAD_DIM, HIDDEN);
+            matrix(prefix + "self_attn.k_proj.weight", KV_HEADS * HEAD_DIM, HIDDEN);
+            matrix(prefix + "self_attn.v_proj.weight", KV_HEADS * HEAD_DIM, HIDDEN);
+        }
         matrix(prefix + "self_attn.o_proj.weight", HIDDEN, HEADS * HEAD_DIM);
         switch (architecture) {
             case QWEN2 -> {
@@ -154,15 +204,25 @@ public final class TinyModel {
                 norm(prefix + "self_attn.q_norm.weight", HEAD_DIM);
                 norm(prefix + "self_attn.k_norm.weight", HEAD_DIM);
             }
-            case LLAMA -> {}
+            case OLMO2 -> {
+                norm(prefix + "self_attn.q_norm.weight", HEADS * HEAD_DIM);
+                norm(prefix + "self_attn.k_norm.weight", KV_HEADS * HEAD_DIM);
+            }
+            case LLAMA, GEMMA, GEMMA2, PHI3, GRANITE, SMOLLM3 -> {}
         }
         norm(prefix + "post_attention_layernorm.weight", HIDDEN);
-        if (architecture == Architecture.GEMMA3) {
+        if (architecture == Architecture.GEMMA2 || architecture == Architecture.GEMMA3) {
             norm(prefix + "pre_feedforward_layernorm.weight", HIDDEN);
+        }
+        if (Set.of(Architecture.GEMMA2, Architecture.GEMMA3, Architecture.OLMO2).contains(architecture)) {
             norm(prefix + "post_feedforward_layernorm.weight", HIDDEN);
         }
-        matrix(prefix + "mlp.gate_proj.weight", INTERMEDIATE, HIDDEN);
-        matrix(prefix + "mlp.up_proj.weight", INTERMEDIATE, HIDDEN);
+        if (fused) {
+            matrix(prefix + "mlp.gate_up_proj.weight", 2 * INTERMEDIATE, HIDDEN);
+        } else {
+            matrix(prefix + "mlp.gate_proj.weight", INTERMEDIATE, HIDDEN);
+            matrix(prefix + "mlp.up_proj.weight", INTERMEDIATE, HIDDEN);
+        }
         matrix(prefix + "mlp.down_proj.weight", HIDDEN, INTERMEDIATE);
     }
 
@@ -175,7 +235,7 @@ public final class TinyModel {
     }
 
     private void norm(String name, int length) {
-        double mean = architecture == Architecture.GEMMA3 ? 0 : 1;
+        double mean = architecture.isGemma() ? 0 : 1;
         tensors.put(name, new Values(new long[] {length}, gaussians(length, mean, 0.1)));
     }
 

@@ -41,7 +41,7 @@ class GgufCheckpointTest {
                 WeightTensor tensor = checkpoint.tensor(name);
                 tensor.dequantize(MemorySegment.ofArray(values));
                 // Gemma's norms are stored plus one: the sum rounds.
-                float tolerance = architecture == Architecture.GEMMA3 && name.endsWith("norm.weight") ? 1e-7f : 0;
+                float tolerance = architecture.name().startsWith("GEMMA") && name.endsWith("norm.weight") ? 1e-7f : 0;
                 assertArrayEquals(expected.values(), values, tolerance, name);
                 assertEquals(Arrays.stream(expected.shape()).boxed().toList(), tensor.shape());
             });
@@ -68,11 +68,17 @@ class GgufCheckpointTest {
     }
 
     @Test
-    void onlyLlamaPairsItsRows() {
-        for (Architecture architecture : List.of(Architecture.LLAMA, Architecture.QWEN2, Architecture.QWEN3)) {
+    void someArchitecturesPairTheirRows() {
+        for (Architecture architecture : List.of(
+                Architecture.LLAMA,
+                Architecture.GRANITE,
+                Architecture.SMOLLM3,
+                Architecture.QWEN2,
+                Architecture.QWEN3,
+                Architecture.OLMO2)) {
             Path file = TinyModel.of(architecture, 7).writeGguf(directory.resolve("m.gguf"));
             try (Checkpoint checkpoint = Checkpoint.open(file)) {
-                boolean paired = architecture == Architecture.LLAMA;
+                boolean paired = architecture.pairsRows();
                 assertEquals(
                         !paired,
                         checkpoint
@@ -135,6 +141,35 @@ class GgufCheckpointTest {
         assertRefused(llama31(factors).toBytes(), "rope_freqs.weight", "at 30");
         Arrays.fill(factors, 1);
         assertTrue(config(llama31(factors)).path("rope_scaling").isMissingNode());
+    }
+
+    @Test
+    void longropeIsReadFromItsTwoTensorsOfFactors() throws IOException {
+        GgufWriter phi = minimal("phi3", 64, 4)
+                .uint32("phi3.rope.dimension_count", 8)
+                .uint32("phi3.rope.scaling.original_context_length", 4096)
+                .float32("phi3.rope.scaling.attn_factor", 1.19f)
+                .floats("rope_factors_long.weight", new long[] {4}, 1, 2, 3, 4);
+        assertRefused(phi.toBytes(), "phi3.rope.scaling.type", "rope_factors_short.weight");
+        JsonNode config = config(phi.floats("rope_factors_short.weight", new long[] {4}, 1, 1.1f, 1.2f, 1.3f));
+        assertEquals(
+                "{\"rope_type\":\"longrope\",\"short_factor\":[1.0,1.1,1.2,1.3],\"long_factor\":[1.0,2.0,3.0,4.0],"
+                        + "\"original_max_position_embeddings\":4096,\"attention_factor\":1.19}",
+                config.path("rope_scaling").toString());
+        assertEquals(0.5, config.path("partial_rotary_factor").asDouble());
+    }
+
+    @Test
+    void scalesAndCapsOfOtherArchitecturesAreRefused() throws IOException {
+        assertRefused(
+                minimal("llama", 64, 4).float32("llama.residual_scale", 0.22f).toBytes(),
+                "llama.residual_scale",
+                "0.22");
+        assertRefused(
+                minimal("gemma3", 64, 4)
+                        .float32("gemma3.final_logit_softcapping", 30)
+                        .toBytes(),
+                "gemma3.final_logit_softcapping");
     }
 
     @Test
