@@ -159,6 +159,7 @@ public final class CausalLM implements AutoCloseable {
             program = ChunkIndex.isIn(opened)
                     ? ChunkedProgram.load(opened, engine, options.engineOptions(), residentBytes)
                     : engine.load(opened, options.engineOptions());
+            event.runsOn = program.runsOn();
             CausalLM lm = new CausalLM(opened, program, joined(tokenizer), options);
             event.commit();
             return lm;

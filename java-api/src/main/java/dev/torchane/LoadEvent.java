@@ -18,4 +18,7 @@ final class LoadEvent extends Event {
 
     @Label("Engine")
     String engine;
+
+    @Label("Runs on")
+    String runsOn;
 }

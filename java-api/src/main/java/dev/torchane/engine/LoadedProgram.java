@@ -20,6 +20,11 @@ public interface LoadedProgram extends AutoCloseable {
      */
     LoadedFunction function(String name);
 
+    /** What runs it, for people: hardware, or an interpreter that stands for it. */
+    default String runsOn() {
+        return "the CPU, in Java";
+    }
+
     /** Lets weights leave memory that can be read from the bundle again; the next call does that. Engines may ignore it. */
     default void releaseWeights() {}
 

@@ -26,6 +26,9 @@ final class CoreAiProgram implements LoadedProgram {
         this.link = link;
         this.units = units;
         this.number = link.number();
+        if (units == ComputeUnits.ANE) {
+            bundle.program().functions().forEach(AneWeights::check);
+        }
         this.model = link.file("model-" + number + CoreAiModel.SUFFIX);
         CoreAiModel.write(link, bundle, model, options);
         for (String name : options.functions().isEmpty() ? bundle.functionNames() : options.functions()) {
@@ -82,6 +85,11 @@ final class CoreAiProgram implements LoadedProgram {
                     "the program has no function '" + name + "'; it has " + new TreeSet<>(functions.keySet()));
         }
         return function;
+    }
+
+    @Override
+    public String runsOn() {
+        return link.runtime() + (link.onAppleHardware() ? ", " + units : ", whatever hardware is asked for");
     }
 
     @Override

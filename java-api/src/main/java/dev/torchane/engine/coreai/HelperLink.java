@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -26,24 +27,29 @@ final class HelperLink {
     private static final Map<Path, HelperLink> LINKS = new HashMap<>();
 
     private final Function<Path, List<String>> command;
+    private final Consumer<JsonNode> greeting;
     private final Duration patience = Duration.ofSeconds(Integer.getInteger("torchane.coreai.timeout", 1800));
     private Optional<HelperProcess> process = Optional.empty();
     private Path folder = Path.of("");
+    private String runtime = "";
     private int generation;
     private int users;
     private long numbers;
 
     /**
      * @param command the process's command, given the folder for its files
+     * @param greeting looks at what a process says of itself, and refuses it by throwing
      */
-    HelperLink(Function<Path, List<String>> command) {
+    HelperLink(Function<Path, List<String>> command, Consumer<JsonNode> greeting) {
         this.command = command;
+        this.greeting = greeting;
     }
 
     /** The link to a CPython's process, for one more program; {@link #release} gives it back. */
     static HelperLink acquire(Path python) {
         synchronized (LINKS) {
-            HelperLink link = LINKS.computeIfAbsent(python, path -> new HelperLink(at -> script(path, at)));
+            HelperLink link = LINKS.computeIfAbsent(
+                    python, path -> new HelperLink(at -> script(path, at), HelperLink::sameVersion));
             link.use();
             return link;
         }
@@ -60,6 +66,15 @@ final class HelperLink {
             throw new TorchAneException("cannot write " + script + ": " + e, e);
         }
         return List.of(python.toString(), "-X", "utf8", script.toString());
+    }
+
+    private static void sameVersion(JsonNode hello) {
+        String version = hello.path("version").asText();
+        if (!version.equals(CoreAiEnvironment.VERSION)) {
+            throw new TorchAneException(
+                    "the CPython for Core AI has coreai-core " + version + "; texts are written for "
+                            + CoreAiEnvironment.VERSION + ": install that one, or let ./torch-ane venv --coreai do it");
+        }
     }
 
     synchronized void use() {
@@ -133,7 +148,9 @@ final class HelperLink {
         generation++;
         HelperProcess started = new HelperProcess(command.apply(folder), log());
         process = Optional.of(started);
-        started.call("{\"op\":\"ping\"}", START);
+        JsonNode hello = started.call("{\"op\":\"hello\"}", START);
+        greeting.accept(hello);
+        runtime = hello.path("runtime").asText();
         return generation;
     }
 
@@ -151,7 +168,17 @@ final class HelperLink {
         return process.orElseThrow().call(request, limit);
     }
 
-    /** For tests: the process, if there is one. */
+    /** What runs programs there, for people; known once a process was started. */
+    synchronized String runtime() {
+        return runtime;
+    }
+
+    /** Whether that is Apple's runtime, which has a choice of hardware. */
+    synchronized boolean onAppleHardware() {
+        return runtime.equals("Core AI");
+    }
+
+    /** The process, if there is one. */
     synchronized Optional<ProcessHandle> handle() {
         return process.map(HelperProcess::handle);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
 class HelperLinkTest {
 
     private static HelperLink echo() {
-        HelperLink link = new HelperLink(folder -> List.of("/bin/sh", "-c", "exec cat"));
+        HelperLink link = new HelperLink(folder -> List.of("/bin/sh", "-c", "exec cat"), _ -> {});
         link.use();
         return link;
     }
@@ -55,6 +55,20 @@ class HelperLinkTest {
         link.release();
         handle.onExit().get(2, TimeUnit.SECONDS);
         assertFalse(Files.exists(file.getParent()));
+    }
+
+    @Test
+    void aProcessThatSaysTheWrongThingIsRefused() {
+        HelperLink link = new HelperLink(folder -> List.of("/bin/sh", "-c", "exec cat"), hello -> {
+            throw new dev.torchane.TorchAneException(
+                    "not you: " + hello.get("op").asText());
+        });
+        link.use();
+        assertEquals(
+                "not you: hello",
+                assertThrows(dev.torchane.TorchAneException.class, link::generation)
+                        .getMessage());
+        link.release();
     }
 
     @Test
