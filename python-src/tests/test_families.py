@@ -79,7 +79,8 @@ one family: a model is traced in its own code, so one that is not listed is buil
 cannot be.
 
 A mixture's experts are all part of the program, each for the rows that chose it and as zeros for the others: right on
-every engine, and on those that cannot skip them as slow as a dense model of all its weights.
+every engine. The engine `jvm` leaves out those that no row has chosen; elsewhere such a model is as slow as a dense one
+of all its weights.
 
 | models | class in transformers | from | tested with | largest difference |
 |---|---|---|---|---|

@@ -4,8 +4,9 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
-from models import tiny
+from models import FAMILIES, tiny
 from torch_ane import host
 from torch_ane.llm import UnsupportedRopeError
 from torch_ane.loading import CheckpointError, load_causal_lm
@@ -49,6 +50,27 @@ def test_a_loaded_model_computes_what_the_saved_one_did(family):
     model, config, tensors = saved(family)
     loaded = load_causal_lm(config, Tensors(tensors))
     assert torch.equal(logits(loaded), logits(model))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_transformers_saves_is_loaded(family, tmp_path):
+    model = tiny(family)
+    model.save_pretrained(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    loaded = load_causal_lm((tmp_path / "config.json").read_text(), Tensors(tensors))
+    assert torch.equal(logits(loaded), logits(model))
+
+
+def test_an_expert_that_is_missing_or_too_many_is_named(tmp_path):
+    tiny("mixtral").save_pretrained(tmp_path)
+    tensors, config = load_file(tmp_path / "model.safetensors"), (tmp_path / "config.json").read_text()
+    gone = next(name for name in tensors if ".1.block_sparse_moe.experts.2.w1" in name)
+    fewer = {name: tensor for name, tensor in tensors.items() if name != gone}
+    with pytest.raises(CheckpointError, match=r"layers.1.mlp.experts.gate_up_proj: .* lacks a tensor of expert 2 of 4"):
+        load_causal_lm(config, Tensors(fewer))
+    more = {**tensors, gone.replace("experts.2", "experts.4"): tensors[gone]}
+    with pytest.raises(CheckpointError, match="makes 4 experts, the checkpoint has one with the number 4"):
+        load_causal_lm(config, Tensors(more))
 
 
 def test_fp32_tensors_are_used_where_they_lie():

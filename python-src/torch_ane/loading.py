@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 
 from .llm._rope import check_kinds
+from .merging import Source, sources_of
 from .sinks import Checkpoint
 
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -118,19 +119,20 @@ def _assign(model: torch.nn.Module, checkpoint: Checkpoint) -> None:
     given = [str(name) for name in checkpoint.names()]
     if not given:
         raise CheckpointError("the checkpoint has no weights")
-    unexpected = [name for name in given if name not in wanted and name not in aliases]
+    sources = sources_of(model, {*wanted, *aliases}, given)
+    unexpected = [name for name in sources if name not in wanted and name not in aliases]
     unexpected = [name for name in unexpected if not name.endswith(".rotary_emb.inv_freq")]  # old checkpoints save it
     if unexpected:
         raise CheckpointError(f"the checkpoint has tensors the model has no place for: {_some(unexpected)}")
-    present = set(given)
+    present = set(sources)
     for name, tensor in wanted.items():
         names = [name, *(alias for alias, original in aliases.items() if original == name)]
         source = next((each for each in names if each in present), None)
         if source is None:
             raise CheckpointError(_missing(model, name, [each for each in wanted if each not in present]))
-        shared = _put(model, name, _tensor(checkpoint, source, list(tensor.shape)))
+        shared = _put(model, name, _weight(checkpoint, source, sources[source], list(tensor.shape)))
         for alias in names[1:]:
-            own = _tensor(checkpoint, alias, list(tensor.shape)) if alias in present else shared
+            own = _weight(checkpoint, alias, sources[alias], list(tensor.shape)) if alias in present else shared
             _put(model, alias, shared if torch.equal(own, shared) else own)  # transformers: different is not tied
 
 
@@ -167,6 +169,27 @@ def _head_name(model: torch.nn.Module) -> str | None:
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _weight(checkpoint: Checkpoint, name: str, source: Source, shape: list[int]) -> torch.Tensor:
+    """A weight of the model: a tensor where it lies, or the experts' tensors in one of this shape."""
+    if source.whole is not None:
+        return _tensor(checkpoint, source.whole, shape)
+    count, rows, width = shape[0], shape[1] // source.width, source.width
+    if extra := sorted(expert for expert, _ in source.parts if expert >= count):
+        raise CheckpointError(
+            f"{name}: config.json makes {count} experts, the checkpoint has one with the number {extra[0]}"
+        )
+    try:
+        experts = source.experts(count, width)
+    except KeyError as missing:
+        expert, _ = missing.args[0]
+        raise CheckpointError(f"{name}: the checkpoint lacks a tensor of expert {expert} of {count}") from missing
+    whole = torch.empty(shape)
+    for expert, names in enumerate(experts):
+        for part, own in enumerate(names):
+            whole[expert, part * rows : (part + 1) * rows] = _tensor(checkpoint, own, [rows, *shape[2:]])
+    return whole
 
 
 def _tensor(checkpoint: Checkpoint, name: str, shape: list[int]) -> torch.Tensor:

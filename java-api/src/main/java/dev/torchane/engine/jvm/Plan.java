@@ -75,7 +75,13 @@ final class Plan {
             if (call.cancelled.getAsBoolean()) {
                 throw new CancellationException("the call was cancelled after " + i + " of " + steps.size() + " steps");
             }
-            steps.get(i).run(call);
+            Step step = steps.get(i);
+            if (!(step instanceof SkipStep skip)) {
+                step.run(call);
+            } else if (skip.skips(call)) {
+                skip.run(call);
+                i += skip.count();
+            }
         }
         Map<String, Tensor> results = new LinkedHashMap<>();
         for (int i = 0; i < outputs.size(); i++) {

@@ -30,6 +30,9 @@ final class Planner {
     private final Map<String, Literal> literals = new HashMap<>();
     private final Map<String, WeightRef> weights = new HashMap<>();
     private final Map<String, Integer> states = new HashMap<>();
+    /** Where the step of each guard stands whose product is still to come. */
+    private final Map<String, Integer> guards = new HashMap<>();
+
     private final Map<Object, Integer> tables = new HashMap<>();
     private final Set<Operand.Buffer> buffers = new HashSet<>();
     private final List<Operand.Buffer> inOrder = new ArrayList<>();
@@ -52,12 +55,12 @@ final class Planner {
     }
 
     /**
-     * The rewrites before planning: groups fused (unless numerics are declared), states updated in place, dead code gone, linear
-     * layers of the same rows together.
+     * The rewrites before planning: groups fused (unless numerics are declared), states updated in place, dead code gone, experts
+     * that may be left out marked, linear layers of the same rows together.
      */
     static Function prepare(Function function, Numerics numerics) {
         Function prepared = numerics == Numerics.DECLARED ? function : FuseGroups.apply(function);
-        return GatherLinears.apply(RemoveDeadCode.apply(UpdateStatesInPlace.apply(prepared)));
+        return GatherLinears.apply(GuardExperts.apply(RemoveDeadCode.apply(UpdateStatesInPlace.apply(prepared))));
     }
 
     /** Refuses operations, types and sizes that no plan can be made for. */
@@ -148,9 +151,34 @@ final class Planner {
                     ConstantExpressions.weight(operation, value -> literals.get(value.name())));
             return;
         }
+        if (operation.kind().equals(GuardExperts.GUARD)) {
+            guard(operation);
+            return;
+        }
         OpContext context = new OpContext(this, operation);
         StepTable.plan(context);
         context.finish();
+        operation.inputs().values().stream()
+                .flatMap(List::stream)
+                .filter(value -> guards.containsKey(value.name()))
+                .findFirst()
+                .ifPresent(guard -> endOfGuarded(guard, operation.output()));
+    }
+
+    private void guard(Operation operation) {
+        Operand shares = widened(operand(operation.input("x").orElseThrow()));
+        define(operation.output(), shares);
+        guards.put(operation.output().name(), steps.size());
+        append(List.of(new SkipStep(shares, shares, 0)), List.of(shares));
+    }
+
+    private void endOfGuarded(Value guard, Value result) {
+        int first = guards.remove(guard.name());
+        Operand written = operand(result);
+        if (!written.isConstant()) {
+            steps.set(first, new SkipStep(operand(guard), written, steps.size() - 1 - first));
+            written.buffer().touch(first);
+        }
     }
 
     /** An output lives until the end, in fp32. */

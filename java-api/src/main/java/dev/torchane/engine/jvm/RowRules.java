@@ -105,6 +105,7 @@ final class RowRules {
         rules.put("linear", RowRules::linear);
         rules.put("matmul", RowRules::matmul);
         rules.put("softmax", RowRules::alongAxis);
+        rules.put("topk", RowRules::alongAxis);
         rules.put("layer_norm", RowRules::alongAxes);
         for (String kind : List.of("reduce_mean", "reduce_max", "reduce_min", "reduce_sum", "reduce_sum_square")) {
             rules.put(kind, RowRules::reduce);
