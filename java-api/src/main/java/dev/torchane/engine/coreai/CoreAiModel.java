@@ -60,6 +60,7 @@ public final class CoreAiModel {
                 Files.writeString(text, text(functions, weights, options));
                 items = weights.items();
             }
+            link.generation();
             link.call(request(functions, text, items, target, options));
         } catch (IOException e) {
             throw new TorchAneException("cannot write " + text + ": " + e, e);

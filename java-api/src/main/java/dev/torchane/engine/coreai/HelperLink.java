@@ -144,13 +144,19 @@ final class HelperLink {
                     + "Its log: " + log());
         }
         process.ifPresent(HelperProcess::close);
+        process = Optional.empty();
         folder();
         generation++;
         HelperProcess started = new HelperProcess(command.apply(folder), log());
+        try {
+            JsonNode hello = started.call("{\"op\":\"hello\"}", START);
+            greeting.accept(hello);
+            runtime = hello.path("runtime").asText();
+        } catch (RuntimeException e) {
+            started.close();
+            throw e;
+        }
         process = Optional.of(started);
-        JsonNode hello = started.call("{\"op\":\"hello\"}", START);
-        greeting.accept(hello);
-        runtime = hello.path("runtime").asText();
         return generation;
     }
 
@@ -158,14 +164,10 @@ final class HelperLink {
         return folder.resolve("log-" + generation + ".txt");
     }
 
-    /** Sends a request to the process of the present generation. */
+    /** Sends a request to the process of the present generation, which {@link #generation} started. */
     synchronized JsonNode call(String request) {
-        return call(request, patience);
-    }
-
-    synchronized JsonNode call(String request, Duration limit) {
-        generation();
-        return process.orElseThrow().call(request, limit);
+        return process.orElseThrow(() -> new IllegalStateException("no process was started"))
+                .call(request, patience);
     }
 
     /** What runs programs there, for people; known once a process was started. */

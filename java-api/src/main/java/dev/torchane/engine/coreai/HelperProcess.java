@@ -27,6 +27,7 @@ final class HelperProcess implements AutoCloseable {
     private static final int MOST_BYTES = 1 << 26;
     private static final int LOG_TAIL = 4096;
     private static final int WATCH_MILLIS = 50;
+    private static final int SPIN_NANOS = 200_000;
     private static final long NONE = Long.MIN_VALUE;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -115,6 +116,11 @@ final class HelperProcess implements AutoCloseable {
     }
 
     private byte[] receive() throws IOException {
+        // A wake-up takes longer than a small call.
+        long until = System.nanoTime() + SPIN_NANOS;
+        while (from.available() == 0 && System.nanoTime() < until) {
+            Thread.onSpinWait();
+        }
         int length = ByteBuffer.wrap(exactly(4)).order(ByteOrder.LITTLE_ENDIAN).getInt();
         if (length < 2 || length > MOST_BYTES) {
             throw new IOException("a frame of " + Integer.toUnsignedString(length) + " bytes");

@@ -9,6 +9,7 @@ import json
 import math
 import mmap
 import os
+import select
 import struct
 import sys
 import threading
@@ -18,6 +19,7 @@ from pathlib import Path
 
 MOST_BYTES = 1 << 26
 MOST_TEXT = 2000
+SPIN_NANOS = 200_000
 
 
 def guard_parent(parent):
@@ -32,12 +34,23 @@ class Frames:
     def __init__(self):
         self.source = 0
         self.held = b""
+        os.set_blocking(self.source, False)
         self.sink = os.dup(1)
         os.dup2(2, 1)
 
+    def _part(self):
+        """What comes next; looks for a while before it sleeps, for a wake-up takes longer than a small call."""
+        until = time.perf_counter_ns() + SPIN_NANOS
+        while True:
+            try:
+                return os.read(self.source, 1 << 16)
+            except BlockingIOError:
+                if time.perf_counter_ns() > until:
+                    select.select((self.source,), (), ())
+
     def _exactly(self, count):
         while len(self.held) < count:
-            part = os.read(self.source, 1 << 16)
+            part = self._part()
             if not part:
                 return None
             self.held += part
@@ -157,7 +170,10 @@ class Helper:
     # Running
 
     async def load(self, request):
-        asset = self.au.AIModelAsset.load(request["path"])
+        path = Path(request["path"])
+        if not json.loads((path / "metadata.json").read_text()).get("producer"):
+            raise ValueError(f"{path} names no producer; macOS 27 does not load such models: build it again")
+        asset = self.au.AIModelAsset.load(path)
         options = None
         if self.mac:
             kind = request["units"]

@@ -38,7 +38,8 @@ class HelperLinkTest {
         assertEquals(2, link.generation());
         assertEquals(5, link.call("{\"a\":5}").get("a").asInt());
         kill(link);
-        CoreAiException twice = assertThrows(CoreAiException.class, () -> link.call("{}"));
+        assertThrows(CoreAiException.class, () -> link.call("{}"));
+        CoreAiException twice = assertThrows(CoreAiException.class, link::generation);
         assertTrue(twice.getMessage().contains("ended twice"), twice.getMessage());
         link.release();
     }
