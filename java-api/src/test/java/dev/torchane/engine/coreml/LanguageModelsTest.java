@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.torchane.TorchAneException;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Language models with states and several functions as packages. */
 class LanguageModelsTest {
 
+    private static final String BUNDLE = "TORCH_ANE_COREML_BUNDLE";
     private static final int HIDDEN = 32;
     private static final int DIM = 8;
     private static final int COLUMNS = 24;
@@ -243,6 +245,25 @@ class LanguageModelsTest {
                 compare(logits, model.at("/called/logits"));
                 compare(state.tensor("key_cache"), model.at("/called/key_cache_out"));
                 compare(state.tensor("value_cache"), model.at("/called/value_cache_out"));
+            }
+        }
+    }
+
+    @Test
+    @Tag("full")
+    void coremltoolsReadsABuiltModel() throws IOException, InterruptedException {
+        String name = System.getenv().getOrDefault(BUNDLE, "");
+        assumeTrue(!name.isEmpty(), "set " + BUNDLE + " to a bundle of a language model to run this test");
+        try (Bundle opened = Bundle.open(Path.of(name))) {
+            CoreMlPackage.write(opened, folder.resolve("model.mlpackage"), CoreMlOptions.defaults());
+            JsonNode model = CoreMlTools.read(folder).get("model");
+            assertFalse(model.has("error"), model.toString());
+            for (String function : opened.functionNames()) {
+                JsonNode logits = model.at("/functions/" + function + "/outputs/0");
+                TensorType expected =
+                        opened.function(function).outputs().getFirst().type();
+                assertEquals(
+                        expected.shape().toString(), logits.get(2).toString().replace(",", ", "), function);
             }
         }
     }
