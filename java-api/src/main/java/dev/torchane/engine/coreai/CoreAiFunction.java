@@ -105,12 +105,12 @@ final class CoreAiFunction implements LoadedFunction {
         SharedFile file = exchange.get();
         program.link()
                 .call(
-                        "{\"op\":\"call\",\"program\":%d,\"function\":\"%s\",\"call\":%d,\"file\":\"%s\",\"inputs\":%s,\"outputs\":%s}"
+                        "{\"op\":\"call\",\"program\":%d,\"function\":\"%s\",\"call\":%d,\"file\":%s,\"inputs\":%s,\"outputs\":%s}"
                                 .formatted(
                                         program.number(),
                                         function.name(),
                                         number,
-                                        file.file(),
+                                        file.name(),
                                         file.layout("", function.tensors()),
                                         file.layout(RESULT, function.outputs())));
         generation = now;

@@ -49,8 +49,8 @@ final class CoreAiProgram implements LoadedProgram {
     int ready() {
         int now = link.generation();
         if (now != generation) {
-            link.call("{\"op\":\"load\",\"program\":%d,\"path\":\"%s\",\"units\":\"%s\"}"
-                    .formatted(number, model, units.name().toLowerCase(Locale.ROOT)));
+            link.call("{\"op\":\"load\",\"program\":%d,\"path\":%s,\"units\":\"%s\"}"
+                    .formatted(number, HelperProcess.json(model), units.name().toLowerCase(Locale.ROOT)));
             generation = now;
         }
         return now;

@@ -79,8 +79,8 @@ final class CoreAiState implements State {
         if (generation != now) {
             requireHere();
             program.link()
-                    .call("{\"op\":\"state\",\"state\":%d,\"program\":%d,\"file\":\"%s\",\"tensors\":%s}"
-                            .formatted(number, program.number(), file.file(), file.layout("", values)));
+                    .call("{\"op\":\"state\",\"state\":%d,\"program\":%d,\"file\":%s,\"tensors\":%s}"
+                            .formatted(number, program.number(), file.name(), file.layout("", values)));
             generation = now;
             changed = false;
         }

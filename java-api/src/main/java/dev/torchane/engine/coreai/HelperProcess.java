@@ -2,6 +2,7 @@ package dev.torchane.engine.coreai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.torchane.TorchAneException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,7 +28,7 @@ final class HelperProcess implements AutoCloseable {
     private static final int MOST_BYTES = 1 << 26;
     private static final int LOG_TAIL = 4096;
     private static final int WATCH_MILLIS = 50;
-    private static final int SPIN_NANOS = 200_000;
+    private static final int SPIN_NANOS = 60_000;
     private static final long NONE = Long.MIN_VALUE;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -57,6 +58,11 @@ final class HelperProcess implements AutoCloseable {
         watch = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().daemon().name("torch-ane-coreai-watch").factory());
         watch.scheduleAtFixedRate(this::watch, WATCH_MILLIS, WATCH_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A file's name as JSON. */
+    static String json(Path file) {
+        return TextNode.valueOf(file.toString()).toString();
     }
 
     /** A task for each call would wake a thread for each. */

@@ -62,8 +62,9 @@ final class SharedFile implements AutoCloseable {
         }
     }
 
-    Path file() {
-        return file;
+    /** Its name as JSON. */
+    String name() {
+        return HelperProcess.json(file);
     }
 
     Tensor tensor(String name) {

@@ -19,7 +19,7 @@ from pathlib import Path
 
 MOST_BYTES = 1 << 26
 MOST_TEXT = 2000
-SPIN_NANOS = 200_000
+SPIN_NANOS = 60_000
 
 
 def guard_parent(parent):
