@@ -38,6 +38,24 @@ def test_prefill_and_decode_over_states_give_transformers_logits(family):
                 assert difference <= 1e-5, (rung, start, stop)
 
 
+@pytest.mark.parametrize(
+    "family", ["llama", "llama-rope-llama3", "llama-rope-linear", "llama-rope-yarn", "mistral-small"]
+)
+def test_frequencies_are_transformers_own_to_the_bit(family):
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    model = tiny(family)
+    _, manifest = export(model)
+    rope = manifest["rope"]["global"]
+    kind = model.config.rope_parameters["rope_type"]
+    if kind == "default":
+        expected, scaling = model.model.rotary_emb.compute_default_rope_parameters(model.config)
+    else:
+        expected, scaling = ROPE_INIT_FUNCTIONS[kind](model.config, "cpu")
+    assert torch.equal(torch.tensor(rope["inverseFrequencies"], dtype=torch.float32), expected)
+    assert rope["attentionScaling"] == scaling
+
+
 @pytest.mark.parametrize("target", ["gpu", "ane"])
 def test_every_target_computes_the_same(target):
     model = tiny("gemma3")
