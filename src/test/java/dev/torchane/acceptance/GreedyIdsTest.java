@@ -92,7 +92,7 @@ class GreedyIdsTest {
 
     private static List<ObjectNode> generate(Path model) {
         List<ObjectNode> cases = new ArrayList<>();
-        CausalLMOptions options = CausalLMOptions.defaults().withMaxLen(512);
+        CausalLMOptions options = CausalLMOptions.defaults();
         GenerateOptions greedy = GenerateOptions.defaults().withMaxNewTokens(32);
         try (CausalLM lm = CausalLM.fromPretrained(model, options)) {
             for (String prompt : PROMPTS) {

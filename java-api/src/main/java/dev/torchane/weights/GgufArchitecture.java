@@ -8,6 +8,7 @@ enum GgufArchitecture {
     LLAMA("llama", "llama", "LlamaForCausalLM"),
     QWEN2("qwen2", "qwen2", "Qwen2ForCausalLM"),
     QWEN3("qwen3", "qwen3", "Qwen3ForCausalLM"),
+    QWEN3MOE("qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM"),
     GEMMA("gemma", "gemma", "GemmaForCausalLM"),
     GEMMA2("gemma2", "gemma2", "Gemma2ForCausalLM"),
     GEMMA3("gemma3", "gemma3_text", "Gemma3ForCausalLM"),
@@ -63,7 +64,7 @@ enum GgufArchitecture {
     boolean pairsRows() {
         return switch (this) {
             case LLAMA, GRANITE, SMOLLM3 -> true;
-            case QWEN2, QWEN3, GEMMA, GEMMA2, GEMMA3, PHI3, OLMO2 -> false;
+            case QWEN2, QWEN3, QWEN3MOE, GEMMA, GEMMA2, GEMMA3, PHI3, OLMO2 -> false;
         };
     }
 

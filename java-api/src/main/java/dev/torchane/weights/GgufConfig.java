@@ -30,6 +30,7 @@ final class GgufConfig {
             "logit_scale", "logits_scaling");
 
     private static final long MAX_LAYERS = 10_000;
+    private static final long MAX_EXPERTS = 4096;
 
     private final GgufFile gguf;
     private final GgufMetadata metadata;
@@ -92,8 +93,9 @@ final class GgufConfig {
     }
 
     private void refuseUnsupported() {
-        if (optional("expert_count").orElse(0) > 0) {
-            throw bad("expert_count", "is not 0: mixtures of experts are not read from GGUF files");
+        if (architecture != GgufArchitecture.QWEN3MOE
+                && optional("expert_count").orElse(0) > 0) {
+            throw bad("expert_count", "is not 0: mixtures of this architecture are not read from GGUF files");
         }
         OptionalLong value = optional("attention.value_length");
         if (value.isPresent() && value.getAsLong() != headDim()) {
@@ -170,7 +172,7 @@ final class GgufConfig {
                     config.putNull("sliding_window");
                 }
             }
-            case LLAMA, QWEN2, QWEN3, GEMMA, GRANITE, OLMO2, SMOLLM3 -> {
+            case LLAMA, QWEN2, QWEN3, QWEN3MOE, GEMMA, GRANITE, OLMO2, SMOLLM3 -> {
                 if (window.orElse(0) > 0) {
                     throw bad(
                             "attention.sliding_window",
@@ -192,7 +194,16 @@ final class GgufConfig {
         config.put("query_pre_attn_scalar", scalar);
     }
 
-    /** Logit caps of Gemma 2, multipliers of Granite, and the layers of SmolLM3 without rotation. */
+    /** Experts of a layer. */
+    long experts() {
+        long count = required("expert_count");
+        if (count < 1 || count > MAX_EXPERTS) {
+            throw bad("expert_count", "is " + count + ", expected 1 to " + MAX_EXPERTS);
+        }
+        return count;
+    }
+
+    /** Logit caps of Gemma 2, multipliers of Granite, experts of mixtures, and the layers of SmolLM3 without rotation. */
     private void describeScales(ObjectNode config) {
         switch (architecture) {
             case GEMMA2 ->
@@ -208,6 +219,12 @@ final class GgufConfig {
                 });
             }
             case SMOLLM3 -> config.put("no_rope_layer_interval", SMOLLM3_INTERVAL);
+            case QWEN3MOE -> {
+                config.put("num_experts", experts());
+                config.put("num_experts_per_tok", required("expert_used_count"));
+                config.put("moe_intermediate_size", required("expert_feed_forward_length"));
+                config.put("norm_topk_prob", true); // of every Qwen3, and not in the metadata
+            }
             case LLAMA, QWEN2, QWEN3, GEMMA, GEMMA3, PHI3, OLMO2 -> {}
         }
     }

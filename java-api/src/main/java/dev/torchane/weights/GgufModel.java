@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 
 /**
  * A GGUF file seen as a Hugging Face model.
@@ -22,12 +23,37 @@ record GgufModel(ObjectNode config, Map<String, WeightTensor> tensors) {
         for (GgufFile.Tensor tensor : gguf.tensors()) {
             if (GgufRope.FACTORS.contains(tensor.name())) {
                 ropeFactors.put(tensor.name(), tensor);
+            } else if (GgufNames.isExperts(architecture, tensor.name())) {
+                experts(gguf.file(), config.experts(), tensor).forEach(part -> tensors.put(part.name(), part));
             } else {
                 WeightTensor renamed = renamed(gguf.file(), architecture, config, tensor);
                 tensors.put(renamed.name(), renamed);
             }
         }
         return new GgufModel(config.json(tensors, ropeFactors), tensors);
+    }
+
+    /** Hugging Face checkpoints have a matrix for each expert: slices of the one that is here. */
+    private static List<WeightTensor> experts(Path file, long count, GgufFile.Tensor tensor) {
+        List<Long> shape = tensor.shape();
+        if (shape.size() != 3 || shape.getFirst() != count) {
+            throw new CheckpointFault.BadTensor(
+                            file,
+                            tensor.name(),
+                            "has shape " + shape + ", expected three axes and " + count + " experts")
+                    .exception();
+        }
+        List<Long> one = shape.subList(1, 3);
+        long bytes = tensor.data().byteSize() / count;
+        return LongStream.range(0, count)
+                .mapToObj(expert -> new WeightTensor(
+                        GgufNames.expert(tensor.name(), expert),
+                        tensor.type(),
+                        one,
+                        tensor.data().asSlice(expert * bytes, bytes),
+                        RowOrder.FILE,
+                        0))
+                .toList();
     }
 
     private static WeightTensor renamed(

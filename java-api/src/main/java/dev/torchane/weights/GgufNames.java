@@ -44,6 +44,12 @@ final class GgufNames {
             "attn_qkv", "self_attn.qkv_proj",
             "ffn_up", "mlp.gate_up_proj");
 
+    /** The router of a mixture. */
+    private static final Map<String, String> INNER_QWEN3MOE = Map.of("ffn_gate_inp", "mlp.gate");
+
+    private static final Pattern EXPERTS =
+            Pattern.compile("blk\\.(0|[1-9]\\d{0,5})\\.ffn_(gate|up|down)_exps\\.weight");
+
     private GgufNames() {}
 
     /** The Hugging Face name; empty for a tensor the architecture does not have. */
@@ -60,12 +66,24 @@ final class GgufNames {
                 .map(part -> "model.layers." + block.group(1) + "." + part + "." + block.group(3));
     }
 
+    /** Whether it holds one matrix of all experts of a layer, an axis of experts first. */
+    static boolean isExperts(GgufArchitecture architecture, String name) {
+        return architecture == GgufArchitecture.QWEN3MOE
+                && EXPERTS.matcher(name).matches();
+    }
+
+    /** The Hugging Face name of one expert's part of a tensor for which {@link #isExperts} holds. */
+    static String expert(String name, long expert) {
+        return EXPERTS.matcher(name).replaceFirst("model.layers.$1.mlp.experts." + expert + ".$2_proj.weight");
+    }
+
     /** Names that mean something else than usual. */
     private static Map<String, String> own(GgufArchitecture architecture) {
         return switch (architecture) {
             case GEMMA2, GEMMA3 -> INNER_GEMMA;
             case OLMO2 -> INNER_OLMO2;
             case PHI3 -> INNER_PHI3;
+            case QWEN3MOE -> INNER_QWEN3MOE;
             case LLAMA, QWEN2, QWEN3, GEMMA, GRANITE, SMOLLM3 -> Map.of();
         };
     }

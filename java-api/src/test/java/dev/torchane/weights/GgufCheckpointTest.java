@@ -144,6 +144,34 @@ class GgufCheckpointTest {
     }
 
     @Test
+    void expertsAreSlicesOfOneTensor() throws IOException {
+        GgufWriter mixture = minimal("qwen3moe", 64, 4)
+                .uint32("qwen3moe.expert_count", 3)
+                .uint32("qwen3moe.expert_used_count", 2)
+                .uint32("qwen3moe.expert_feed_forward_length", 2)
+                .floats("blk.0.ffn_gate_inp.weight", new long[] {3, 1}, 7, 8, 9)
+                .floats("blk.0.ffn_down_exps.weight", new long[] {3, 1, 2}, 1, 2, 3, 4, 5, 6);
+        try (Checkpoint checkpoint = Checkpoint.open(mixture.write(directory.resolve("m.gguf")))) {
+            float[] values = new float[2];
+            WeightTensor second = checkpoint.tensor("model.layers.0.mlp.experts.1.down_proj.weight");
+            second.dequantize(MemorySegment.ofArray(values));
+            assertArrayEquals(new float[] {3, 4}, values);
+            assertEquals(List.of(1L, 2L), second.shape());
+            assertEquals(4, checkpoint.tensors().size());
+            assertTrue(checkpoint.tensors().containsKey("model.layers.0.mlp.gate.weight"));
+        }
+        JsonNode config = config(mixture);
+        assertEquals(3, config.path("num_experts").asInt());
+        assertEquals(2, config.path("num_experts_per_tok").asInt());
+        assertEquals(2, config.path("moe_intermediate_size").asInt());
+        assertRefused(
+                mixture.floats("blk.0.ffn_up_exps.weight", new long[] {2, 1, 2}, 1, 2, 3, 4)
+                        .toBytes(),
+                "'blk.0.ffn_up_exps.weight'",
+                "3 experts");
+    }
+
+    @Test
     void longropeIsReadFromItsTwoTensorsOfFactors() throws IOException {
         GgufWriter phi = minimal("phi3", 64, 4)
                 .uint32("phi3.rope.dimension_count", 8)
