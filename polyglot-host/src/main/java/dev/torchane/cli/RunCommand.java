@@ -51,15 +51,18 @@ final class RunCommand implements Runnable {
                 if (draft.isPresent()) {
                     try (CausalLM smaller = CausalLM.fromPretrained(draft.get(), resolved);
                             Session session = smaller.newSession()) {
-                        progress.finish();
-                        Answer.print(lm, prompt, wanted.withDraftModel(session), clock);
+                        answer(lm, wanted.withDraftModel(session), progress, clock);
                     }
                 } else {
-                    progress.finish();
-                    Answer.print(lm, prompt, wanted, clock);
+                    answer(lm, wanted, progress, clock);
                 }
                 AotCache.makeIfAsked(lm.bundle());
             }
         }
+    }
+
+    private void answer(CausalLM lm, GenerateOptions wanted, ConsoleProgress progress, Answer.Clock clock) {
+        progress.finish();
+        Answer.print(lm, prompt, wanted, clock);
     }
 }

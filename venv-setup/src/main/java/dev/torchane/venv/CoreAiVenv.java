@@ -6,10 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Makes the environment in which Core AI's compiler and runtime are: a CPython's own {@code venv} with {@code coreai-core}, which pip
@@ -156,13 +154,8 @@ public final class CoreAiVenv {
     }
 
     private static void delete(Path folder) {
-        if (!Files.exists(folder)) {
-            return;
-        }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
+        try {
+            Layout.delete(folder);
         } catch (IOException e) {
             throw VenvException.disk(folder, e);
         }

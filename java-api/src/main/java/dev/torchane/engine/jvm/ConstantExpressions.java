@@ -21,6 +21,11 @@ final class ConstantExpressions {
         return kind.startsWith("constexpr_") || kind.equals(GGML);
     }
 
+    /** Whether an operation's result is stored in the program or its weights: one of these, or a plain constant. */
+    static boolean isConstant(Operation operation) {
+        return operation.kind().equals("const") || known(operation.kind());
+    }
+
     /** The weight that a {@code constexpr_*} operation describes; its operands are constants, found by {@code literal}. */
     static WeightRef weight(Operation operation, Function<Value, Literal> literal) {
         TensorType type = operation.output().type();

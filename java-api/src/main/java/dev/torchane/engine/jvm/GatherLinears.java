@@ -20,7 +20,8 @@ import java.util.Set;
  *          k = linear(x, wk)                      r = reshape(q)
  * </pre>
  *
- * Constants move to the front. Layers that may be left out ({@link GuardExperts}) stay among themselves. Layers whose weight or bias is computed stay where they are.
+ * Constants move to the front. Layers that may be left out ({@link GuardExperts}) stay among themselves. Layers whose weight or bias
+ * is computed stay where they are.
  */
 final class GatherLinears {
 
@@ -33,7 +34,7 @@ final class GatherLinears {
         Set<String> constant = new HashSet<>();
         Regions regions = Regions.of(function);
         for (Operation operation : function.operations()) {
-            boolean isConstant = operation.kind().equals("const") || ConstantExpressions.known(operation.kind());
+            boolean isConstant = ConstantExpressions.isConstant(operation);
             (isConstant ? constants : others).add(operation);
             if (isConstant) {
                 operation.outputs().forEach(value -> constant.add(value.name()));

@@ -44,7 +44,7 @@ final class GuardExperts {
             int index = i;
             Operation operation = operations.get(i);
             operation.outputs().forEach(value -> made.put(value.name(), index));
-            if (operation.kind().equals("const") || ConstantExpressions.known(operation.kind())) {
+            if (ConstantExpressions.isConstant(operation)) {
                 operation.outputs().forEach(value -> constants.add(value.name()));
             }
         }

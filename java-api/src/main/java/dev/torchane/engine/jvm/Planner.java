@@ -67,7 +67,7 @@ final class Planner {
     static void check(Function function) {
         function.inputs().forEach(value -> checkSize(function, value));
         for (Operation operation : function.operations()) {
-            if (!isConstant(operation.kind()) && !StepTable.known(operation.kind())) {
+            if (!ConstantExpressions.isConstant(operation) && !StepTable.known(operation.kind())) {
                 throw new TorchAneException("the jvm engine does not know the operation '" + operation.kind() + "'"
                         + (operation.outputs().isEmpty()
                                 ? ""
@@ -91,10 +91,6 @@ final class Planner {
                     "'" + value.name() + "' of function '" + function.name() + "' has type " + value.type() + ": "
                             + value.type().elements() + " elements; the jvm engine takes fewer than 2^31");
         }
-    }
-
-    private static boolean isConstant(String kind) {
-        return kind.equals("const") || ConstantExpressions.known(kind);
     }
 
     private Plan plan() {
